@@ -1,0 +1,75 @@
+# Everything runs from a fresh checkout with Python 3.11 or newer and make: `make test`, `make demo`.
+
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+# Two tests at a time on two cores: threads inside BLAS only get in each other's way.
+export OPENBLAS_NUM_THREADS ?= 1
+# The first Python that is new enough; `make PYTHON=...` chooses another.
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+
+READY := $(VENV)/.ready
+DEMO := build/demo
+
+.PHONY: help
+help:  ## Show this list
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+.PHONY: venv
+venv: $(READY) stubs  ## Create .venv with everything that tests need
+
+$(READY): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "no Python >= 3.11 found; call make PYTHON=/path/to/python3" >&2; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+.PHONY: stubs
+stubs: $(READY)
+	@$(BIN)/python scripts/write_stubs.py
+
+.PHONY: demo
+demo: $(READY)  ## Compile and run a small transformer
+	@mkdir -p $(DEMO)
+	$(BIN)/ge-compile examples/bert_tiny.onnx -o $(DEMO)/bert_tiny.om \
+		--report $(DEMO)/report.html --trace $(DEMO)/trace.json --summary $(DEMO)/summary.json
+	$(BIN)/ge-run $(DEMO)/bert_tiny.om --random-inputs 0
+
+.PHONY: test
+test: lint types pytest lit  ## Run all checks and tests
+
+.PHONY: lint
+lint: $(READY)  ## Check style and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+.PHONY: format
+format: $(READY)  ## Repair style and format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.PHONY: types
+types: stubs  ## Check types
+	$(BIN)/pyright
+
+.PHONY: pytest
+pytest: $(READY)  ## Run unit and property tests
+	$(BIN)/python -m pytest -q -n $(JOBS)
+
+.PHONY: lit
+lit: $(READY)  ## Run the FileCheck tests
+	$(BIN)/lit -q -j$(JOBS) tests/filecheck
+
+.PHONY: bench
+bench: $(READY)  ## Measure compile time and plans
+	$(BIN)/python benchmarks/run.py
+
+.PHONY: docs
+docs: $(READY)  ## Regenerate docs/errors.md
+	$(BIN)/python scripts/write_error_docs.py
+
+.PHONY: clean
+clean:  ## Remove what was generated, also .venv
+	rm -rf build dist typings $(VENV) .cache .hypothesis .pytest_cache .ruff_cache *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

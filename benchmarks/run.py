@@ -1,0 +1,153 @@
+"""Compile time and memory on graphs of real size, beside onnxruntime's offline optimisation.
+
+    python benchmarks/run.py [--zoo DIR] [--work DIR] [--repeat N]
+
+Each measurement is a process of its own: CPU seconds (user + system) and peak resident memory are
+the kernel's account of it, best of N runs, interleaved. BERT-base is built once by the zoo's own
+script (which needs torch); LLaMA-7B's weights are one sparse file, so its graph is all there is.
+What is absent is said, with the command that makes it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ZOO = HERE.parent.parent / "shared" / "zoo"
+LLAMA_WEIGHTS = 524_288_000
+"""Bytes of the file that every large weight of the LLaMA-7B graphs points into."""
+
+ORT = """
+import sys, onnxruntime as ort
+options = ort.SessionOptions()
+options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+options.intra_op_num_threads = 1
+options.add_session_config_entry("session.disable_prepacking", "1")
+if sys.argv[2]:
+    options.optimized_model_filepath = sys.argv[2]
+ort.InferenceSession(sys.argv[1], options, providers=["CPUExecutionProvider"])
+"""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one process cost."""
+
+    cpu_seconds: float
+    peak_mb: float
+    exit_code: int
+
+
+def measure(command: Sequence[str]) -> Measured:
+    """Runs a command to its end and returns its cost, from the kernel's account of the child."""
+    pid = os.posix_spawn(
+        command[0],
+        list(command),
+        os.environ,
+        file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)],
+    )
+    _, status, usage = os.wait4(pid, 0)
+    cpu = usage.ru_utime + usage.ru_stime
+    return Measured(cpu, usage.ru_maxrss / 1024, os.waitstatus_to_exitcode(status))
+
+
+def best(runs: Sequence[Measured]) -> Measured:
+    """Returns the run with the least CPU time."""
+    return min(runs, key=lambda run: run.cpu_seconds)
+
+
+def find_bert(zoo: Path, work: Path) -> Path | None:
+    """Returns BERT-base at real dimensions, or None where nobody has built it."""
+    places = [folder / "big" / "bert.dynamo-static" / "model.onnx" for folder in (work, zoo)]
+    return next((place for place in places if place.is_file()), None)
+
+
+def prepare_llama(zoo: Path, work: Path) -> Path | None:
+    """Returns the whole LLaMA-7B graph with its sparse weights beside it, or None without a zoo."""
+    source = zoo / "llama7b" / "dynamo-static" / "model.onnx"
+    if not source.is_file():
+        return None
+    folder = work / "llama7b"
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, folder / "model.onnx")
+    with (folder / "weights.bin").open("wb") as file:
+        file.truncate(LLAMA_WEIGHTS)
+    return folder / "model.onnx"
+
+
+def compile_command(model: Path, work: Path) -> list[str]:
+    """Returns our compilation of a model, whole process."""
+    return [
+        sys.executable,
+        "-m",
+        "ge_dialect.tools.ge_compile",
+        str(model),
+        "-o",
+        str(work / "out.om"),
+        "--summary",
+        str(work / "summary.json"),
+        "--quiet",
+    ]
+
+
+def report(name: str, model: Path, work: Path, repeat: int, ort_writes: bool) -> None:
+    """Measures one model and prints the table of tools and the table of passes."""
+    ours: list[Measured] = []
+    theirs: list[Measured] = []
+    target = str(work / "ort.onnx") if ort_writes else ""
+    have_ort = importlib.util.find_spec("onnxruntime") is not None
+    for _ in range(repeat):
+        ours.append(measure(compile_command(model, work)))
+        if have_ort:
+            theirs.append(measure([sys.executable, "-c", ORT, str(model), target]))
+    print(f"\n{name}: {model}")
+    rows = [("ge-compile", best(ours))]
+    if have_ort:
+        rows.append(("onnxruntime extended", best(theirs)))
+    for tool, run in rows:
+        state = "" if run.exit_code == 0 else f"  exit {run.exit_code}"
+        print(f"  {tool:22} {run.cpu_seconds:7.2f} CPU s {run.peak_mb:8.0f} MB peak{state}")
+    if not have_ort:
+        print("  onnxruntime is not installed: pip install onnxruntime")
+    else:
+        print(f"  ratio of CPU seconds   {rows[0][1].cpu_seconds / rows[1][1].cpu_seconds:7.2f}")
+    summary = json.loads((work / "summary.json").read_text())
+    for entry in sorted(summary["passes"], key=lambda item: -item["seconds"])[:12]:
+        print(f"    {entry['seconds']:7.3f} s  {entry['name']}  {entry['rewrites']} rewrites")
+    size = (work / "out.om").stat().st_size / 1e6
+    print(f"    {summary['nodes_before']} -> {summary['nodes_after']} nodes, .om of {size:.1f} MB")
+
+
+def main() -> None:
+    """Runs all that can be run here."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--zoo", type=Path, default=ZOO, help="folder of the zoo")
+    parser.add_argument("--work", type=Path, default=HERE.parent / "build" / "bench")
+    parser.add_argument("--repeat", type=int, default=3)
+    args = parser.parse_args()
+    args.work.mkdir(parents=True, exist_ok=True)
+    bert = find_bert(args.zoo, args.work)
+    if bert is None:
+        print(
+            "BERT-base is not there; build it with torch and transformers installed:\n"
+            f"  cp {args.zoo}/*.py {args.work} && cd {args.work} && python make_zoo.py medium bert"
+        )
+    else:
+        report("BERT-base", bert, args.work, args.repeat, ort_writes=True)
+    llama = prepare_llama(args.zoo, args.work)
+    if llama is None:
+        print(f"LLaMA-7B is not there: no zoo at {args.zoo}")
+    else:
+        report("LLaMA-7B", llama, args.work, args.repeat, ort_writes=False)
+
+
+if __name__ == "__main__":
+    main()

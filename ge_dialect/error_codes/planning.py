@@ -1,0 +1,66 @@
+"""Error codes GE05xx: streams, memory and plans."""
+
+from __future__ import annotations
+
+from ge_dialect.error_codes.info import CodeInfo
+
+PLANNING: dict[str, CodeInfo] = {
+    "GE0501": CodeInfo(
+        title="malformed table of buffers",
+        symptom="A memory problem in CSV form is not understood; the message names the line.",
+        cause="A column is missing, a number is none, or a lifetime ends before it begins.",
+        solution="Give the columns `id,lower,upper,size`, with whole numbers and lower < upper.",
+    ),
+    "GE0502": CodeInfo(
+        title="model does not fit, proved",
+        symptom="More memory is needed than there is, and no plan can need less.",
+        cause="The buffers that are alive at the peak exceed the memory of the tier or the limit.",
+        solution=(
+            "Raise the limit, or reduce batch or sequence length. The message lists the largest"
+            " buffers at the peak: fusing the ops around them keeps them out of this memory."
+        ),
+    ),
+    "GE0503": CodeInfo(
+        title="no plan found that fits",
+        symptom="The best plan that was found needs more memory than there is.",
+        cause="The buffers fit at each moment, but no arrangement was found that fits always.",
+        solution="Raise the limit a little, use fewer streams, or reduce batch or sequence length.",
+    ),
+    "GE0504": CodeInfo(
+        title="reserved places overlap",
+        symptom="Two buffers were given places that overlap while both are alive.",
+        cause="Reservations or fixed addresses contradict each other.",
+        solution="Move one of the two buffers in the message, or leave its place to the planner.",
+    ),
+    "GE0505": CodeInfo(
+        title="plan of memory is wrong",
+        symptom="The check that follows planning finds an overlap, a misalignment or an excess.",
+        cause="A fault of the planner; for a plan made by hand, a wrong offset.",
+        solution="Report it as a bug, with the model; correct the offset of a plan made by hand.",
+    ),
+    "GE0520": CodeInfo(
+        title="tensors without a static size",
+        symptom="Memory can not be planned; the message names tensors with dynamic dimensions.",
+        cause="An input of the model has a dynamic dimension that was given no size.",
+        solution='Give the sizes of the inputs, as `--input_shape "ids:1,128;mask:1,128"`.',
+    ),
+    "GE0521": CodeInfo(
+        title="op without a kernel",
+        symptom="An op can not be lowered to a kernel; the message names it and its node.",
+        cause="The op is neither of the `ge` dialect nor one that the lowering knows.",
+        solution=(
+            "Convert ops of other dialects to `ge` before lowering, or keep them out of the"
+            " function that is compiled."
+        ),
+    ),
+    "GE0540": CodeInfo(
+        title="plan is not sound",
+        symptom="The check of a plan finds a hazard: the message names tasks, bytes and nodes.",
+        cause=(
+            "Two accesses to the same bytes are not ordered, an event is missing, or a buffer lies"
+            " outside of its arena. A plan of `ge-compile` passes this check always; one that was"
+            " edited, or written by another tool, may not."
+        ),
+        solution="Compile the model again. If that does not help, report it as a bug.",
+    ),
+}

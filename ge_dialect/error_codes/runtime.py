@@ -1,0 +1,80 @@
+"""Error codes GE08xx: running a compiled model."""
+
+from __future__ import annotations
+
+from ge_dialect.error_codes.info import CodeInfo
+
+RUNTIME: dict[str, CodeInfo] = {
+    "GE0801": CodeInfo(
+        title="inputs are missing",
+        symptom="A model is run without some of its inputs; the message lists them.",
+        cause="The file of inputs lacks them, or no file was given.",
+        solution=(
+            "Put them into the `.npz` file, or let `ge-run --random-inputs 0` make them;"
+            " `ge-run --print-inputs` lists names, shapes and types."
+        ),
+    ),
+    "GE0802": CodeInfo(
+        title="name of no input or output",
+        symptom="An array is given under a name that the model does not have, or twice.",
+        cause="The name was mistyped, or the file belongs to another model.",
+        solution="Use a name that the message lists, plain or with `input.` or `output.` before.",
+    ),
+    "GE0803": CodeInfo(
+        title="array of another shape or type",
+        symptom="An array has not the shape or element type that the model was compiled for.",
+        cause=(
+            "A plan is made for one set of shapes and types, and nothing is converted silently:"
+            " numpy's default float64 is not float32."
+        ),
+        solution="Convert the array, as the message says, or compile for the other shape.",
+    ),
+    "GE0804": CodeInfo(
+        title="not a file of arrays",
+        symptom="A file of inputs or of references is no `.npz` file, or is damaged.",
+        cause="It was written by `numpy.save` or another tool, or was cut.",
+        solution="Write it with `numpy.savez('in.npz', x=array)`.",
+    ),
+    "GE0805": CodeInfo(
+        title="pickled objects",
+        symptom="An array in a `.npz` file holds pickled Python objects.",
+        cause="It was saved with the element type `object`; loading it could run any code.",
+        solution="Save numbers, or strings after `.astype('U')`.",
+    ),
+    "GE0806": CodeInfo(
+        title="memory of a plan",
+        symptom="The memory that a plan asks for can not be provided, or contradicts its contents.",
+        cause="The model is too large for this machine, or the file is damaged.",
+        solution="Compile for a smaller batch or sequence, or compile the model again.",
+    ),
+    "GE0807": CodeInfo(
+        title="launch does not fit its kernel",
+        symptom="A task launches a kernel that is not there, or takes other buffers.",
+        cause="The plan was edited, or written by another tool.",
+        solution="Compile the model again. If that does not help, report it as a bug.",
+    ),
+    "GE0808": CodeInfo(
+        title="kernel failed",
+        symptom="A kernel can not compute its results; the message names task and node.",
+        cause="A value is outside of what the op allows, such as an index out of range.",
+        solution="Check the values of the inputs. Random inputs do not suit every model.",
+    ),
+    "GE0809": CodeInfo(
+        title="kernel computed another type",
+        symptom="A result has not the shape or element type that the plan has room for.",
+        cause="Type inference and reference semantics of an op disagree.",
+        solution="Report it as a bug, with the name of the kernel.",
+    ),
+    "GE0810": CodeInfo(
+        title="streams stand still",
+        symptom="All streams of a plan wait for events that nobody records.",
+        cause="The plan was edited, or written by another tool.",
+        solution="Compile the model again. If that does not help, report it as a bug.",
+    ),
+    "GE0811": CodeInfo(
+        title="reference lacks outputs",
+        symptom="The file given to `ge-run --compare` does not hold every output of the model.",
+        cause="The file belongs to another model, or to an older version of it.",
+        solution="Write all outputs into the file, as `y` or `output.y`.",
+    ),
+}

@@ -1,0 +1,1 @@
+"""Readers of foreign model formats, one package or module a format."""

@@ -1,0 +1,42 @@
+"""ONNX nodes to `ge` ops: one file a family of operators, each with a table of converters.
+
+A converter takes a `Node` and returns one value an output. It raises `OnHost` where the node has no
+op of `ge` as it stands (operands that must be constant are not, an exotic mode): then the node
+becomes a `ge.host_call`. `find_converter` loads the families.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+
+from ge_dialect.frontends.onnx.convert.node import Converter, converters
+
+__all__ = ["FAMILIES", "find_converter"]
+
+FAMILIES = (
+    "elementwise",
+    "reductions",
+    "contractions",
+    "windows",
+    "normalization",
+    "attention",
+    "shapes",
+    "movement",
+    "resizing",
+    "indexing",
+    "quantization",
+)
+"""Modules of this package, each of which registers its converters when imported."""
+
+
+def find_converter(domain: str, op_type: str) -> Converter | None:
+    """Returns the converter of an op type of ONNX's own domain, or None where there is none."""
+    return _load().get(op_type) if domain == "" else None
+
+
+@cache
+def _load() -> dict[str, Converter]:
+    for family in FAMILIES:
+        import_module(f"ge_dialect.frontends.onnx.convert.{family}")
+    return converters()

@@ -1,0 +1,117 @@
+"""What is known of small tensors of integers that hold dimensions: symbols, element by element.
+
+Exporters compute shapes by ops: `Shape`, `Gather`, `Concat` and arithmetic. Where a dimension is
+a symbol such a tensor is not constant, but each element is an expression, and the `Reshape` at the
+end of the chain gets a type that says it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from xdsl.ir import Operation, SSAValue
+
+from ge_dialect.ge.constants import ConstantOp, array_constant, constant_attr, constant_ints
+from ge_dialect.ge.dtypes import is_bool, is_integer, to_numpy
+from ge_dialect.ge.types import MaybeDim, num_elements, static_shape, tensor_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Known: TypeAlias = npt.NDArray[Any]
+    Rule: TypeAlias = Callable[[Any, Sequence[npt.NDArray[Any]]], npt.NDArray[Any] | None]
+
+MAX_ELEMENTS = 64
+"""Tensors with more elements than this hold no shape."""
+
+
+class SymbolicDims:
+    """The elements of tensors of integers, as far as they are known.
+
+    An element is a number, an expression, or None where nothing is known; of a tensor of `i1` it is
+    a truth value or None.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[SSAValue, Known] = {}
+
+    def of(self, value: SSAValue) -> Known | None:
+        """Returns the elements of a value as an array of objects of the value's shape.
+
+        None where the value is no small tensor of integers of a static shape.
+        """
+        if (known := self._known.get(value)) is not None:
+            return known
+        import numpy as np
+
+        shape = static_shape(value.type)
+        if shape is None or (num_elements(value.type) or 0) > MAX_ELEMENTS:
+            return None
+        element_type = tensor_of(value).element_type
+        if not is_integer(element_type) and not is_bool(element_type):
+            return None
+        unknown: Known = np.full(shape, None, object)
+        if constant_attr(value) is None:
+            return unknown
+        numbers = constant_ints(value, MAX_ELEMENTS)
+        return unknown if numbers is None else np.array(numbers, object).reshape(shape)
+
+    def after(self, op: Operation) -> ConstantOp | None:
+        """Notes what is known of the result of an op; returns the constant it turns out to be."""
+        rule = _rules().get(type(op))
+        if rule is None or len(op.results) != 1:
+            return None
+        result = op.results[0]
+        shape = static_shape(result.type)
+        if shape is None or not _holds_dims(result):
+            return None
+        operands = [self.of(operand) for operand in op.operands]
+        # The operand of `ge.shape` is any tensor; all others must be known themselves.
+        known = [operand for operand in operands if operand is not None]
+        found = rule(op, known) if len(known) == len(operands) or _reads_type(op) else None
+        if found is None:
+            return None
+        items = list(found.reshape(-1))
+        if all(isinstance(item, int) for item in items):
+            return _constant(items, result)
+        if any(item is not None for item in items):
+            self._known[result] = found.reshape(shape)
+        return None
+
+
+def _holds_dims(value: SSAValue) -> bool:
+    element_type = tensor_of(value).element_type
+    numbers = is_integer(element_type) or is_bool(element_type)
+    return numbers and (num_elements(value.type) or 0) <= MAX_ELEMENTS
+
+
+def _reads_type(op: Operation) -> bool:
+    return op.name in ("ge.shape", "ge.size")
+
+
+def _constant(items: Sequence[int], like: SSAValue) -> ConstantOp | None:
+    import numpy as np
+
+    type_ = tensor_of(like)
+    try:
+        array = np.array(items, to_numpy(type_.element_type)).reshape(static_shape(type_) or ())
+    except OverflowError:
+        return None
+    return array_constant(array)
+
+
+@cache
+def _rules() -> dict[type[Operation], Rule]:
+    from ge_dialect.frontends.onnx.convert.dim_rules import RULES
+
+    return RULES
+
+
+def multiply(first: MaybeDim, second: MaybeDim) -> MaybeDim:
+    """Returns the product of two dimensions, None where one is unknown or it is too large."""
+    from ge_dialect.frontends.onnx.convert.dim_rules import lifted
+    from ge_dialect.symbols import product
+
+    return lifted(lambda a, b: product([a, b]))(first, second)

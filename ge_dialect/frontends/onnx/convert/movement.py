@@ -1,0 +1,219 @@
+"""Data movement: pieces, permutations, padding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from ge_dialect.frontends.onnx.convert.dims import multiply
+from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
+from ge_dialect.ge import movement, pieces, rearrange
+from ge_dialect.ge.constants import constant_ints
+from ge_dialect.ge.extents import OPEN_END, bounded, sum_dims
+from ge_dialect.ge.types import (
+    MaybeDim,
+    Shape,
+    TensorT,
+    normalize_axes,
+    normalize_axis,
+    tensor_type,
+    value_shape,
+)
+from ge_dialect.symbols import Dim, ceil_div, maximum, minimum
+
+
+def typed_like(node: Node, shape: Sequence[MaybeDim]) -> list[TensorT]:
+    """Returns the type of a result that has the element type of the first operand."""
+    return [tensor_type(node.element_type(), tuple(shape))]
+
+
+@converts("Transpose")
+def transpose(node: Node) -> SSAValue:
+    """`Transpose`, by default of all dimensions."""
+    perm = node.get_ints("perm")
+    if perm is None:
+        perm = tuple(reversed(range(len(node.shape()))))
+    return node.emit(movement.TransposeOp(node[0], perm))
+
+
+@converts("Concat")
+def concat(node: Node) -> SSAValue:
+    """`Concat`."""
+    operands = [node[slot] for slot in range(len(node.operands))]
+    return node.emit(pieces.ConcatOp(operands, node.get_int("axis")))
+
+
+@converts("Split")
+def split(node: Node) -> list[SSAValue]:
+    """`Split` into given, or equal, parts."""
+    axis = normalize_axis(node.get_int("axis", 0), len(node.shape()))
+    sizes = node.get_ints("split")
+    if sizes is None and node.optional(1) is not None:
+        sizes = node.ints(1)
+    if sizes is None:
+        sizes = _equal_parts(node, node.shape()[axis], len(node.used))
+    return node.emit_all(pieces.SplitOp(node[0], axis, sizes))
+
+
+def _equal_parts(node: Node, size: MaybeDim, count: int) -> tuple[int, ...]:
+    """Returns the sizes of `count` parts; from opset 18 on the last one may be smaller."""
+    if not isinstance(size, int):
+        raise OnHost("the size of the parts is not known")
+    if node.version < 18 and (count == 0 or size % count):
+        node.fail(f"expected a dimension that splits into {count} equal parts, got {size}")
+    part = -(-size // max(count, 1))
+    return tuple(max(min(part, size - i * part), 0) for i in range(count))
+
+
+@converts("Slice")
+def slice_(node: Node) -> SSAValue:
+    """`Slice`: before opset 10 everything is an attribute, from then on an operand."""
+    if node.version < 10:
+        starts, ends = node.get_ints("starts") or (), node.get_ints("ends") or ()
+        return node.emit(pieces.SliceOp(node[0], starts, ends, node.get_ints("axes")))
+    rank, count = len(node.shape()), len(node.dims(1))
+    axes = tuple(range(count)) if node.optional(3) is None else node.ints(3)
+    steps = (1,) * count if node.optional(4) is None else node.ints(4)
+    if not len(node.dims(2)) == len(axes) == len(steps) == count:
+        node.fail(f"expected starts, ends, axes and steps of one length, got {count} starts")
+    axes = normalize_axes(axes, rank)
+    bounds = [constant_ints(node[slot]) for slot in (1, 2)]
+    starts, ends = bounds
+    if starts is None or ends is None:
+        starts, ends = _full_extents(node, axes, steps)
+    return node.emit(pieces.SliceOp(node[0], starts, ends, axes, steps))
+
+
+def _full_extents(
+    node: Node, axes: Sequence[int], steps: Sequence[int]
+) -> tuple[list[int], list[int]]:
+    """Returns starts and ends where those that are no numbers are the dimension itself.
+
+    Raises:
+        OnHost: One is another expression; says the shape of the result as far as it is known.
+    """
+    shape = list(node.shape())
+    starts: list[int] = []
+    ends: list[int] = []
+    for axis, step, start, end in zip(axes, steps, node.dims(1), node.dims(2), strict=True):
+        if isinstance(start, int):
+            starts.append(start)
+        if isinstance(end, int) or (end is not None and end == shape[axis] and step > 0):
+            ends.append(end if isinstance(end, int) else 2**63 - 1)
+        shape[axis] = _sliced(shape[axis], start, end, step)
+    if not len(starts) == len(ends) == len(axes):
+        raise OnHost("a bound is not constant", typed_like(node, shape))
+    return starts, ends
+
+
+def _sliced(size: MaybeDim, start: MaybeDim, end: MaybeDim, step: int) -> MaybeDim:
+    """Returns how many elements a slice takes, whose bounds are expressions."""
+    if size is None or start is None or end is None or step < 1:
+        return None
+    known: Dim = size
+
+    def place(bound: Dim) -> Dim:
+        if isinstance(bound, int) and bound < 0:
+            return maximum(known + bound, 0)
+        return known if isinstance(bound, int) and bound >= OPEN_END else minimum(bound, known)
+
+    first, last = start, end
+    return bounded(lambda: ceil_div(maximum(place(last) - place(first), 0), step))
+
+
+@converts("Tile")
+def tile(node: Node) -> SSAValue:
+    """`Tile`."""
+    shape, repeats = node.shape(), node.dims(1)
+    if len(repeats) != len(shape):
+        node.fail(f"expected {len(shape)} repeats, got {len(repeats)}")
+    numbers = [count for count in repeats if isinstance(count, int)]
+    if len(numbers) != len(repeats):
+        tiled = [multiply(dim, count) for dim, count in zip(shape, repeats, strict=True)]
+        raise OnHost("the repeats are not constant", typed_like(node, tiled))
+    return node.emit(movement.TileOp(node[0], numbers))
+
+
+@converts("Pad")
+def pad(node: Node) -> SSAValue:
+    """`Pad`: before opset 11 with attributes only, from 18 on perhaps of some axes."""
+    mode = node.get_string("mode", "constant")
+    value: SSAValue | None = None
+    if node.version < 11:
+        pads = node.get_ints("pads") or ()
+        if fill := node.get_float("value", 0.0):
+            value = node.builder.number(fill, node.element_type())
+    else:
+        pads = _pads(node)
+        value = node.optional(2)
+    if mode != "constant":
+        value = None
+    elif value is not None and value_shape(value) not in ((), (1,)):
+        raise OnHost("the value is no scalar")
+    return node.emit(pieces.PadOp(node[0], pads, mode, value))
+
+
+def _pads(node: Node) -> tuple[int, ...]:
+    """Returns the pads of all dimensions."""
+    shape, given = node.shape(), node.dims(1)
+    rank = len(shape)
+    axes = range(rank) if node.optional(3) is None else normalize_axes(node.ints(3), rank)
+    if len(given) != 2 * len(axes):
+        node.fail(f"expected {2 * len(axes)} pads, got {len(given)}")
+    pads: list[MaybeDim] = [0] * (2 * rank)
+    for place, axis in enumerate(axes):
+        pads[axis], pads[rank + axis] = given[place], given[len(axes) + place]
+    numbers = tuple(pad for pad in pads if isinstance(pad, int))
+    if len(numbers) != len(pads):
+        padded = [sum_dims([dim, pads[i], pads[rank + i]]) for i, dim in enumerate(shape)]
+        raise OnHost("the pads are not constant", typed_like(node, padded))
+    return numbers
+
+
+@converts("Trilu")
+def trilu(node: Node) -> SSAValue:
+    """`Trilu`."""
+    (k,) = (0,) if node.optional(1) is None else _one(node, 1)
+    return node.emit(rearrange.TriluOp(node[0], k, node.get_flag("upper", True)))
+
+
+def _one(node: Node, slot: int) -> tuple[int]:
+    numbers = node.ints(slot)
+    if len(numbers) != 1:
+        node.fail(f"expected input {slot} of one number, got {len(numbers)}")
+    return (numbers[0],)
+
+
+@converts("DepthToSpace")
+def depth_to_space(node: Node) -> SSAValue:
+    """`DepthToSpace`."""
+    mode = node.get_string("mode", "DCR")
+    return node.emit(rearrange.DepthToSpaceOp(node[0], node.get_int("blocksize"), mode))
+
+
+@converts("SpaceToDepth")
+def space_to_depth(node: Node) -> SSAValue:
+    """`SpaceToDepth`."""
+    if node.get_string("mode", "DCR") != "DCR":
+        raise OnHost("channels vary slower than blocks")
+    return node.emit(rearrange.SpaceToDepthOp(node[0], node.get_int("blocksize")))
+
+
+@converts("ReverseSequence")
+def reverse_sequence(node: Node) -> SSAValue:
+    """`ReverseSequence`."""
+    time, batch = node.get_int("time_axis", 0), node.get_int("batch_axis", 1)
+    return node.emit(rearrange.ReverseSequenceOp(node[0], node[1], time, batch))
+
+
+def flat_shape(shape: Shape) -> tuple[int, ...]:
+    """Returns a shape of numbers.
+
+    Raises:
+        OnHost: A dimension is none.
+    """
+    numbers = tuple(dim for dim in shape if isinstance(dim, int))
+    if len(numbers) != len(shape):
+        raise OnHost("a dimension is not known")
+    return numbers

@@ -1,0 +1,112 @@
+"""`Resize` and its ancestor `Upsample`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from xdsl.ir import SSAValue
+
+from ge_dialect.frontends.onnx.convert.movement import typed_like
+from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
+from ge_dialect.ge.resize import ResizeOp
+from ge_dialect.ge.types import MaybeDim, normalize_axes, num_elements
+
+_NumberT = TypeVar("_NumberT", int, float)
+
+
+@converts("Upsample")
+def upsample(node: Node) -> SSAValue:
+    """`Upsample`, which opset 10 replaced."""
+    return _asymmetric(node)
+
+
+@converts("Resize")
+def resize(node: Node) -> SSAValue:
+    """`Resize`: of opset 10 with scales only, from 11 on as `ge.resize`."""
+    if node.version < 11:
+        return _asymmetric(node)
+    if node.get_flag("antialias"):
+        raise OnHost("antialiasing")
+    if node.get_string("keep_aspect_ratio_policy", "stretch") != "stretch":
+        raise OnHost("a kept aspect ratio")
+    scales, sizes = _extents(node)
+    coordinates = node.get_string("coordinate_transformation_mode", "half_pixel")
+    return node.emit(
+        ResizeOp(
+            node[0],
+            sizes=sizes,
+            scales=scales,
+            mode=node.get_string("mode", "nearest"),
+            coordinate_transformation_mode=coordinates,
+            nearest_mode=node.get_string("nearest_mode", "round_prefer_floor"),
+            cubic_coeff_a=node.get_float("cubic_coeff_a", -0.75),
+            exclude_outside=node.get_flag("exclude_outside"),
+            extrapolation_value=node.get_float("extrapolation_value", 0.0),
+            roi=_roi(node) if coordinates == "tf_crop_and_resize" else None,
+        )
+    )
+
+
+def _asymmetric(node: Node) -> SSAValue:
+    """The sampling of the first versions: from the corner, rounded down."""
+    return node.emit(
+        ResizeOp(
+            node[0],
+            scales=_floats(node, 1),
+            mode=node.get_string("mode", "nearest"),
+            coordinate_transformation_mode="asymmetric",
+            nearest_mode="floor",
+        )
+    )
+
+
+def _extents(node: Node) -> tuple[list[float] | None, list[int] | None]:
+    """Returns scales or sizes, of all dimensions."""
+    shape = node.shape()
+    if (sizes := _given(node, 3)) is not None:
+        wanted = node.dims(3)
+        everywhere = _spread(node, wanted, shape)
+        numbers = [size for size in everywhere if isinstance(size, int)]
+        if len(numbers) != len(everywhere):
+            raise OnHost("the sizes are not constant", typed_like(node, everywhere))
+        return None, numbers
+    if _given(node, 2) is None:
+        node.fail("expected scales or sizes, got neither")
+    return list(_spread(node, _floats(node, 2), [1.0] * len(shape))), sizes
+
+
+def _given(node: Node, slot: int) -> SSAValue | None:
+    """Returns an operand, or None where it is absent or an empty tensor, which says the same."""
+    value = node.optional(slot)
+    return None if value is None or num_elements(value.type) == 0 else value
+
+
+def _floats(node: Node, slot: int) -> Sequence[float]:
+    if node.op_type == "Upsample" and node.version < 9:
+        return node.get_floats("scales") or ()
+    return node.floats(slot)
+
+
+def _spread(
+    node: Node, given: Sequence[_NumberT | MaybeDim], whole: Sequence[_NumberT | MaybeDim]
+) -> list[_NumberT | MaybeDim]:
+    """Returns `whole` with the numbers of `axes`, or all of them, replaced by those given."""
+    axes = node.get_ints("axes")
+    places = range(len(whole)) if axes is None else normalize_axes(axes, len(whole))
+    if len(places) != len(given):
+        node.fail(f"expected scales or sizes of {len(places)} numbers, got {len(given)}")
+    result = list(whole)
+    for place, number in zip(places, given, strict=True):
+        result[place] = number
+    return result
+
+
+def _roi(node: Node) -> list[float]:
+    """Returns the region of all dimensions: begins, then ends."""
+    given, rank = node.floats(1), len(node.shape())
+    if len(given) % 2:
+        node.fail(f"expected a region of two numbers for each dimension, got {len(given)}")
+    half = len(given) // 2
+    begins = _spread(node, given[:half], [0.0] * rank)
+    return [*begins, *_spread(node, given[half:], [1.0] * rank)]

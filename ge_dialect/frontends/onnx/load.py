@@ -1,0 +1,145 @@
+"""Opens an ONNX model: structure checked, weights left in their files."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import stat
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import onnx
+from google.protobuf.message import DecodeError
+
+from ge_dialect.diagnostics import GEError
+from ge_dialect.frontends.onnx.external import ExternalFiles
+from ge_dialect.frontends.onnx.problems import Problems
+from ge_dialect.frontends.onnx.tensors import HANDLE_KEY, TensorReader, take_all
+from ge_dialect.frontends.onnx.validate import check_opsets, check_structure
+from ge_dialect.frontends.onnx.wire import DEFAULT_THRESHOLD, RawRange, strip
+from ge_dialect.weights import MemoryWeight, Weight
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """A valid ONNX model whose big tensors are handles.
+
+    Attributes:
+        model: The model; each tensor is in one of the forms of `tensors.py`.
+        weights: The bytes of every numeric initializer of the main graph by its name, and of every
+            other big tensor (of `Constant` nodes, subgraphs, functions) by the key in its handle.
+        path: The file, or None for a model that came from memory.
+        opset: Domain -> version; the default domain is the empty string.
+    """
+
+    model: onnx.ModelProto
+    weights: dict[str, Weight]
+    path: str | None
+    opset: dict[str, int]
+
+    def weight(self, tensor: onnx.TensorProto) -> Weight:
+        """Returns the bytes of any numeric tensor of `model`, as `raw_data` would hold them.
+
+        Raises:
+            ValueError: The tensor holds strings.
+        """
+        if tensor.data_type == onnx.TensorProto.STRING:
+            raise ValueError(f"expected a numeric tensor, got strings in '{tensor.name}'")
+        for entry in tensor.external_data:
+            if entry.key == HANDLE_KEY:
+                return self.weights[entry.value]
+        return MemoryWeight(tensor.raw_data)
+
+    @property
+    def inputs(self) -> list[onnx.ValueInfoProto]:
+        """What the caller must give: the graph's inputs that no initializer provides."""
+        given = {tensor.name for tensor in self.model.graph.initializer}
+        return [value for value in self.model.graph.input if value.name not in given]
+
+
+def load_onnx(path: str | os.PathLike[str], threshold: int = DEFAULT_THRESHOLD) -> LoadedModel:
+    """Opens an `.onnx` file; its big tensors stay in it, or in the files beside it.
+
+    Args:
+        path: A binary ModelProto.
+        threshold: In bytes; longer tensors become handles.
+
+    Raises:
+        GEError: The file cannot be opened (GE0201), is no ONNX model (GE0202), is truncated
+            (GE0203), or its graph, opsets or tensors are invalid (GE0204 to GE0213).
+    """
+    name = os.fspath(path)
+    with _open_model(name) as file:
+        if os.fstat(file.fileno()).st_size == 0:
+            raise GEError("GE0202", f"'{name}' is empty", hint="expected an ONNX model")
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            if hasattr(data, "madvise"):
+                data.madvise(mmap.MADV_RANDOM)  # else the kernel reads weights ahead
+            stripped = strip(data, name, threshold)
+    model = onnx.ModelProto()
+    try:
+        model.ParseFromString(stripped.model)
+    except DecodeError as error:
+        raise GEError(
+            "GE0202",
+            f"'{name}' is not a valid ONNX model: {error}",
+            hint="copy or export the file again",
+        ) from None
+    files = ExternalFiles(name, os.path.dirname(name))
+    return _check(model, TensorReader(name, stripped.ranges, files, threshold))
+
+
+def load_proto(
+    model: onnx.ModelProto,
+    folder: str | os.PathLike[str] | None = None,
+    threshold: int = DEFAULT_THRESHOLD,
+) -> LoadedModel:
+    """Takes a model that is in memory; `model` itself is not changed.
+
+    Args:
+        model: Its big tensors are copied once.
+        folder: Where its external data lies; None refuses external data.
+        threshold: In bytes; longer tensors become handles.
+
+    Raises:
+        GEError: The graph, opsets or tensors are invalid (GE0204 to GE0213).
+    """
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    ranges: tuple[RawRange, ...] = ()
+    files = ExternalFiles(None, None if folder is None else os.fspath(folder))
+    return _check(copy, TensorReader(None, ranges, files, threshold))
+
+
+def _check(model: onnx.ModelProto, reader: TensorReader) -> LoadedModel:
+    """Validates a parsed model and takes its tensors."""
+    if not model.HasField("graph"):
+        raise GEError(
+            "GE0204",
+            f"'{reader.path or 'the model'}' holds no graph",
+            hint="expected an ONNX model; the file may be of another protobuf format",
+        )
+    # A model of the compiler needs no training; its graphs may hold tensors of their own.
+    model.ClearField("training_info")
+    problems = Problems()
+    opset = check_opsets(model, problems)
+    check_structure(model, opset, problems)
+    problems.raise_first()
+    take_all(model, reader, problems)
+    problems.raise_first()
+    return LoadedModel(model, reader.weights, reader.path, opset)
+
+
+def _open_model(name: str) -> BinaryIO:
+    """Opens a model file, or says why it cannot be."""
+    try:
+        regular = stat.S_ISREG(os.stat(name).st_mode)  # opening a pipe would wait for ever
+        if regular:
+            return open(name, "rb")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise GEError(
+            "GE0201", f"cannot open model '{name}': {reason}", hint="check the path"
+        ) from None
+    kind = "a folder" if os.path.isdir(name) else "not a regular file"
+    raise GEError("GE0201", f"'{name}' is {kind}", hint="give the path of the .onnx file")

@@ -1,0 +1,200 @@
+"""Takes the spellings out of an ONNX model: local functions and forms of `Constant`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import onnx
+import onnx.helper
+import onnx.inliner
+from onnx.checker import ValidationError
+from onnx.shape_inference import InferenceError
+from onnx.version_converter import ConvertError
+
+from ge_dialect.diagnostics import GEError
+from ge_dialect.frontends.onnx.external import ExternalFiles
+from ge_dialect.frontends.onnx.load import LoadedModel
+from ge_dialect.frontends.onnx.problems import Problems, shorten
+from ge_dialect.frontends.onnx.tensors import TensorReader, nested_tensors, unique_key
+from ge_dialect.frontends.onnx.validate import domain_of, node_label, subgraphs
+from ge_dialect.frontends.onnx.wire import DEFAULT_THRESHOLD
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_T = onnx.TensorProto
+# Nodes that inlining may make; functions that call functions can grow without bound.
+MAX_INLINED_NODES = 1_000_000
+
+_INLINER_ERRORS = (RuntimeError, ValueError, ConvertError, InferenceError, ValidationError)
+
+_FunctionKey = tuple[str, str, str]
+
+# Attribute of `Constant` -> (element type, rank) of the tensor it stands for.
+_CONSTANT_FORMS: dict[str, tuple[int, int]] = {
+    "value_float": (_T.FLOAT, 0),
+    "value_floats": (_T.FLOAT, 1),
+    "value_int": (_T.INT64, 0),
+    "value_ints": (_T.INT64, 1),
+    "value_string": (_T.STRING, 0),
+    "value_strings": (_T.STRING, 1),
+}
+
+
+def normalize(loaded: LoadedModel, threshold: int = DEFAULT_THRESHOLD) -> LoadedModel:
+    """Returns the model without local functions, each `Constant` with a tensor as its `value`.
+
+    Args:
+        loaded: Not changed; the result shares its weights.
+        threshold: In bytes; longer constants become handles.
+
+    Raises:
+        GEError: A function cannot be inlined (GE0214), or a `Constant` is malformed (GE0215) or
+            sparse (GE0213).
+    """
+    model = onnx.ModelProto()
+    model.CopyFrom(loaded.model)
+    weights = dict(loaded.weights)
+    reader = TensorReader(loaded.path, (), ExternalFiles(None, None), threshold, weights)
+    used = {*weights, *(tensor.name for tensor in model.graph.initializer)}
+    if model.functions:
+        model = inline_functions(model)
+        # Conversion to the model's opset makes tensors of its own.
+        for path, tensor in nested_tensors(model):
+            if tensor.data_location != _T.EXTERNAL:
+                reader.take(tensor, unique_key(path, used), keep=False)
+    problems = Problems()
+    _ConstantForms(reader, problems, used).graph(model.graph, "")
+    problems.raise_first()
+    return LoadedModel(model, weights, loaded.path, loaded.opset)
+
+
+def inline_functions(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Returns the model with every call of a model-local function replaced by its nodes.
+
+    Raises:
+        GEError: Functions call themselves, grow beyond `MAX_INLINED_NODES` nodes, or are written
+            for an opset that cannot be converted to the model's (GE0214).
+    """
+    _check_growth(model)
+    try:
+        inlined = onnx.inliner.inline_local_functions(model, convert_version=True)
+    except _INLINER_ERRORS as error:
+        reason = str(error).strip().splitlines() or [type(error).__name__]
+        raise _cannot_inline(f"local functions cannot be inlined: {reason[0]}") from error
+    if inlined.functions:
+        names = [f"'{function.name}'" for function in inlined.functions]
+        raise _cannot_inline(f"local functions of another opset remain: {shorten(names)}")
+    return inlined
+
+
+def _cannot_inline(message: str) -> GEError:
+    return GEError("GE0214", message, hint="export the model without local functions")
+
+
+def _key(item: onnx.NodeProto | onnx.FunctionProto, name: str) -> _FunctionKey:
+    return domain_of(item.domain), name, item.overload
+
+
+def _check_growth(model: onnx.ModelProto) -> None:
+    """Refuses functions that call themselves, or that inlining would blow up."""
+    bodies = {_key(function, function.name): function for function in model.functions}
+    sizes: dict[_FunctionKey, int] = {}
+    for key in _callees_first(bodies):
+        sizes[key] = _inlined_size(bodies[key].node, sizes)
+    if (total := _inlined_size(model.graph.node, sizes)) > MAX_INLINED_NODES:
+        raise _cannot_inline(
+            f"local functions grow to {total} nodes, the limit is {MAX_INLINED_NODES}"
+        )
+
+
+def _callees_first(bodies: dict[_FunctionKey, onnx.FunctionProto]) -> list[_FunctionKey]:
+    """Orders functions so that each comes after those it calls."""
+    order: list[_FunctionKey] = []
+    state: dict[_FunctionKey, bool] = {}  # False while its callees are under way
+    for root in bodies:
+        stack = [root]
+        while stack:
+            key = stack[-1]
+            if state.get(key):
+                stack.pop()
+                continue
+            calls = [call for call in _calls(bodies[key].node) if call in bodies]
+            pending = [call for call in calls if not state.get(call)]
+            if any(call in state for call in pending):
+                raise _cannot_inline(f"local function '{key[1]}' calls itself")
+            state[key] = not pending
+            if pending:
+                stack.append(pending[0])
+            else:
+                order.append(key)
+                stack.pop()
+    return order
+
+
+def _all_nodes(nodes: Sequence[onnx.NodeProto]) -> list[onnx.NodeProto]:
+    """The nodes and those of their subgraphs."""
+    found: list[onnx.NodeProto] = []
+    pending = list(reversed(nodes))
+    while pending:
+        node = pending.pop()
+        found.append(node)
+        for graph in subgraphs(node):
+            pending.extend(reversed(graph.node))
+    return found
+
+
+def _calls(nodes: Sequence[onnx.NodeProto]) -> list[_FunctionKey]:
+    return list(dict.fromkeys(_key(node, node.op_type) for node in _all_nodes(nodes)))
+
+
+def _inlined_size(nodes: Sequence[onnx.NodeProto], sizes: dict[_FunctionKey, int]) -> int:
+    return sum(sizes.get(_key(node, node.op_type), 1) for node in _all_nodes(nodes))
+
+
+class _ConstantForms:
+    """Rewrites `Constant` nodes in place."""
+
+    def __init__(self, reader: TensorReader, problems: Problems, used: set[str]):
+        self.reader = reader
+        self.problems = problems
+        self.used = used
+
+    def graph(self, graph: onnx.GraphProto, prefix: str) -> None:
+        for index, node in enumerate(graph.node):
+            path = f"{prefix}{node.name or f'{node.op_type}_{index}'}/"
+            if node.op_type == "Constant" and domain_of(node.domain) == "":
+                self.constant(node, index, f"{path}value")
+            for subgraph in subgraphs(node):
+                self.graph(subgraph, path)
+
+    def constant(self, node: onnx.NodeProto, index: int, path: str) -> None:
+        if len(node.attribute) != 1:
+            names = shorten([f"'{attribute.name}'" for attribute in node.attribute]) or "none"
+            what = f"expected one attribute of 'Constant', got {names}"
+            self.problems.add("GE0215", what, node_label(node, index))
+            return
+        attribute = node.attribute[0]
+        if attribute.name == "sparse_value":
+            what = "sparse constants are not supported"
+            self.problems.add("GE0213", what, node_label(node, index), "use a dense 'value'")
+        elif attribute.name in _CONSTANT_FORMS:
+            node.attribute[0].CopyFrom(self.value(attribute, path))
+        elif attribute.name != "value" or not attribute.HasField("t"):
+            what = f"'Constant' with attribute '{attribute.name}' of type {attribute.type}"
+            self.problems.add("GE0215", what, node_label(node, index))
+
+    def value(self, attribute: onnx.AttributeProto, path: str) -> onnx.AttributeProto:
+        """Returns the attribute `value` that says the same."""
+        data_type, rank = _CONSTANT_FORMS[attribute.name]
+        value = onnx.helper.get_attribute_value(attribute)
+        values = value if rank else [value]
+        tensor = _T(data_type=data_type, dims=[len(values)] if rank else [])
+        if data_type == _T.FLOAT:
+            tensor.float_data.extend(values)
+        elif data_type == _T.INT64:
+            tensor.int64_data.extend(values)
+        else:
+            tensor.string_data.extend(values)
+        self.reader.take(tensor, unique_key(path, self.used), keep=False)
+        return onnx.helper.make_attribute("value", tensor)

@@ -1,0 +1,188 @@
+"""Checks the structure of an ONNX model: what `onnx.checker` would say, without tensor bytes.
+
+The checker wants every byte of every weight and stops at the first problem; here all problems of
+a kind are found at once, and each names the user's nodes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import onnx
+import onnx.defs
+
+from ge_dialect.frontends.onnx.cycles import find_cycle
+from ge_dialect.frontends.onnx.problems import Problems, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+OLDEST_OPSET = 9
+_DEFAULT_DOMAINS = ("", "ai.onnx")
+
+
+def domain_of(name: str) -> str:
+    """Returns a domain in its one spelling: `ai.onnx` is the empty string."""
+    return "" if name in _DEFAULT_DOMAINS else name
+
+
+def node_label(node: onnx.NodeProto, index: int) -> str:
+    """Names a node in a message: by its name, or by its position where it has none."""
+    return f"node '{node.name}' ({node.op_type})" if node.name else f"node {index} ({node.op_type})"
+
+
+def check_opsets(model: onnx.ModelProto, problems: Problems) -> dict[str, int]:
+    """Returns domain -> version of a model; what is wrong with them goes to `problems`."""
+    opsets: dict[str, int] = {}
+    for entry in model.opset_import:
+        domain = domain_of(entry.domain)
+        if opsets.setdefault(domain, entry.version) != entry.version:
+            versions = f"{opsets[domain]} and {entry.version}"
+            problems.add("GE0205", f"domain '{domain}' is imported in versions {versions}")
+    if not opsets:
+        problems.add(
+            "GE0205",
+            "the model imports no opset",
+            hint="set opset_import, as onnx.helper.make_model does",
+        )
+    newest = onnx.defs.onnx_opset_version()
+    version = opsets.get("", OLDEST_OPSET)
+    if not OLDEST_OPSET <= version <= newest:
+        problems.add(
+            "GE0205",
+            f"opset is {version}, expected {OLDEST_OPSET} to {newest}",
+            hint="convert the model with onnx.version_converter, or update the onnx package",
+        )
+    return opsets
+
+
+def check_structure(model: onnx.ModelProto, opsets: dict[str, int], problems: Problems) -> None:
+    """Checks names, order and domains of the whole model; findings go to `problems`."""
+    checker = _Checker(problems, {*opsets, *(domain_of(f.domain) for f in model.functions)})
+    checker.graph(model.graph, ())
+    for function in model.functions:
+        checker.function(function)
+    if not model.graph.output:
+        problems.add("GE0204", "the graph has no output")
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """Names of one graph: those defined up to a node, and those that its nodes define at all."""
+
+    defined: set[str]
+    produced: set[str]
+
+
+class _Use(NamedTuple):
+    """A use of a value, and who uses it."""
+
+    name: str
+    user: str
+
+
+@dataclass(frozen=True)
+class _Checker:
+    problems: Problems
+    domains: set[str]
+
+    def graph(self, graph: onnx.GraphProto, outer: tuple[_Scope, ...]) -> list[_Use]:
+        """Checks a graph; returns its uses of outer values that are not defined yet."""
+        if graph.sparse_initializer:
+            names = [tensor.values.name for tensor in graph.sparse_initializer]
+            for name in names:
+                self.problems.add("GE0213", "sparse initializers are not supported", f"'{name}'")
+        inputs = [value.name for value in graph.input]
+        initializers = [tensor.name for tensor in graph.initializer]
+        for kind, names in (("inputs", inputs), ("initializers", initializers)):
+            self.unique(names, kind)
+        given = {*inputs, *initializers}
+        outputs = [value.name for value in graph.output]
+        return self.nodes(graph.node, given, outputs, outer)
+
+    def function(self, function: onnx.FunctionProto) -> None:
+        self.unique(list(function.input), f"inputs of function '{function.name}'")
+        imported = {domain_of(entry.domain) for entry in function.opset_import}
+        inner = _Checker(self.problems, self.domains | imported)
+        inner.nodes(function.node, set(function.input), list(function.output), ())
+
+    def unique(self, names: list[str], kind: str) -> None:
+        seen: set[str] = set()
+        for name in names:
+            if name in seen:
+                self.problems.add("GE0212", f"two {kind} are named '{name}'")
+            seen.add(name)
+
+    def nodes(
+        self,
+        nodes: Sequence[onnx.NodeProto],
+        given: set[str],
+        outputs: list[str],
+        outer: tuple[_Scope, ...],
+    ) -> list[_Use]:
+        """Walks a graph's nodes in order, with the values each may see; returns as `graph`."""
+        produced = {name for node in nodes for name in node.output if name}
+        scopes = (_Scope(set(given), produced), *outer)
+        defined = scopes[0].defined
+        early: list[_Use] = []
+        for index, node in enumerate(nodes):
+            label = node_label(node, index)
+            self.attributes(node, label)
+            for name in node.input:
+                self.use(name, label, scopes, early)
+            for graph in subgraphs(node):
+                early.extend(self.graph(graph, scopes))
+            for name in filter(None, node.output):
+                if name in defined:
+                    self.problems.add("GE0212", f"value '{name}' is defined again", label)
+                defined.add(name)
+        for name in outputs:
+            self.use(name, "graph output", scopes, early)
+        if own := [use for use in early if use.name in produced]:
+            self.order(nodes, own)
+        return [use for use in early if use.name not in produced]
+
+    def use(self, name: str, user: str, scopes: tuple[_Scope, ...], early: list[_Use]) -> None:
+        """Checks one use of a value; one before its definition goes to `early`."""
+        if not name or any(name in scope.defined for scope in scopes):
+            return
+        if any(name in scope.produced for scope in scopes):
+            early.append(_Use(name, user))
+        else:
+            self.problems.add("GE0211", f"value '{name}' is not defined", user)
+
+    def order(self, nodes: Sequence[onnx.NodeProto], early: list[_Use]) -> None:
+        """Reports values that are used too early: a cycle where there is one."""
+        if (cycle := find_cycle(nodes)) is not None:
+            labels = [node_label(nodes[index], index) for index in cycle]
+            circle = shorten([*labels, labels[0]], " -> ")
+            self.problems.add("GE0210", "nodes form a cycle", circle, "break the cycle")
+            return
+        producer = {name: i for i, node in enumerate(nodes) for name in node.output}
+        for name, user in early:
+            maker = node_label(nodes[producer[name]], producer[name])
+            what = f"value '{name}' is used before it is defined by {maker}"
+            self.problems.add("GE0210", what, user, "sort the nodes topologically")
+
+    def attributes(self, node: onnx.NodeProto, label: str) -> None:
+        if not node.op_type:
+            self.problems.add("GE0204", "a node has no op type", label)
+        if domain_of(node.domain) not in self.domains:
+            what = f"domain '{node.domain}' is not imported"
+            self.problems.add("GE0205", what, label, "add it to opset_import")
+        self.unique_attributes(node, label)
+
+    def unique_attributes(self, node: onnx.NodeProto, label: str) -> None:
+        for name, count in Counter(attribute.name for attribute in node.attribute).items():
+            if count > 1:
+                self.problems.add("GE0212", f"attribute '{name}' is given {count} times", label)
+
+
+def subgraphs(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
+    """Yields the graphs a node holds in its attributes (bodies and branches)."""
+    for attribute in node.attribute:
+        if attribute.HasField("g"):
+            yield attribute.g
+        yield from attribute.graphs

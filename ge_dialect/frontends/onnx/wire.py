@@ -1,0 +1,230 @@
+"""Finds the big tensors of an ONNX file without reading them.
+
+An `.onnx` file is one protobuf message. Only its framing is read here: the scanner walks down to
+`TensorProto.raw_data`, notes where the bytes lie in the file, and leaves a mark in their place.
+What remains (nodes, names, types, small tensors) is a valid `ModelProto` of a few per cent of the
+size, which the protobuf library then parses. Messages too short to hold a big tensor are skipped
+whole, so the work follows the number of nodes and big tensors, not the size of the file.
+
+Source: protobuf.dev, "Encoding"; field numbers of `onnx-ml.proto`.
+"""
+
+from __future__ import annotations
+
+import mmap
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from ge_dialect.diagnostics import GEError
+
+DEFAULT_THRESHOLD = 1024
+STRIPPED_KEY = "ge.stripped"
+
+# Protobuf itself refuses deeper messages.
+_MAX_DEPTH = 100
+# A bound on time for files made to be slow: some seconds. Real models need some ten thousand.
+_MAX_FIELDS = 4_000_000
+
+# A varint holds 7 bits a byte, in at most 10 bytes.
+_LOW_BITS, _MAX_SHIFT = 0x7F, 70
+_VARINT, _FIXED64, _LEN, _FIXED32 = 0, 1, 2, 5
+_FIXED_BYTES = {_FIXED64: 8, _FIXED32: 4}
+_RAW_DATA = "raw_data"
+# Message -> field number -> what lies there. Sparse tensors are refused later, whole.
+_CHILDREN: dict[str, dict[int, str]] = {
+    "ModelProto": {7: "GraphProto", 25: "FunctionProto"},
+    "GraphProto": {1: "NodeProto", 5: "TensorProto"},
+    "FunctionProto": {7: "NodeProto", 11: "AttributeProto"},
+    "NodeProto": {5: "AttributeProto"},
+    "AttributeProto": {5: "TensorProto", 6: "GraphProto", 10: "TensorProto", 11: "GraphProto"},
+    "TensorProto": {9: _RAW_DATA},
+}
+# The (field, wire type) pairs that a ModelProto may begin with.
+_MODEL_TAGS = frozenset(
+    ((1, _VARINT), (5, _VARINT), *((number, _LEN) for number in (2, 3, 4, 6, 7, 8, 14, 20, 25, 26)))
+)
+
+Bytes: TypeAlias = bytes | mmap.mmap
+
+
+@dataclass(frozen=True)
+class RawRange:
+    """Where the bytes of a tensor lie in the file; both in bytes."""
+
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True)
+class Stripped:
+    """A model without the bytes of its big tensors.
+
+    Attributes:
+        model: A serialised `ModelProto`. In the place of each `raw_data` that was taken out stands
+            an entry `external_data {key: STRIPPED_KEY, value: "<index into ranges>"}`.
+        ranges: The bytes taken out, in the order of the file.
+    """
+
+    model: bytes
+    ranges: tuple[RawRange, ...]
+
+
+def strip(data: Bytes, name: str, threshold: int = DEFAULT_THRESHOLD) -> Stripped:
+    """Takes every `raw_data` longer than `threshold` bytes out of a serialised ModelProto.
+
+    Args:
+        data: The file, best memory-mapped: of the tensors, only their first bytes are touched.
+        name: The file's name, for messages.
+        threshold: In bytes.
+
+    Raises:
+        GEError: `data` is no ModelProto (GE0202), or ends in the middle of a field (GE0203).
+    """
+    if len(data) == 0:
+        raise GEError("GE0202", f"'{name}' is empty", hint="expected an ONNX model")
+    scanner = _Scanner(data, name, threshold)
+    pieces = scanner.message("ModelProto", 0, len(data), 0)
+    model = data[:] if pieces is None else b"".join(pieces)
+    return Stripped(model, tuple(scanner.ranges))
+
+
+@dataclass
+class _Scanner:
+    data: Bytes
+    name: str
+    threshold: int
+    ranges: list[RawRange] = field(default_factory=list[RawRange])
+    fields: int = 0
+
+    def message(self, kind: str, start: int, end: int, depth: int) -> list[bytes] | None:
+        """Returns the message in pieces, without its big tensors; None where it has none."""
+        if depth > _MAX_DEPTH:
+            raise self.corrupt(start, f"messages nest deeper than {_MAX_DEPTH}")
+        children = _CHILDREN[kind]
+        pieces: list[bytes] = []
+        position = copied = start
+        while position < end:
+            number, wire, content, after = self.next_field(position, end, depth)
+            child = children.get(number) if wire == _LEN else None
+            if child is not None and after - content > self.threshold:
+                replaced = self.replace(child, number, content, after, depth)
+                if replaced is not None:
+                    pieces.append(self.data[copied:position])
+                    pieces.extend(replaced)
+                    copied = after
+            position = after
+        if not pieces:
+            return None
+        pieces.append(self.data[copied:end])
+        return pieces
+
+    def replace(
+        self, child: str, number: int, start: int, end: int, depth: int
+    ) -> list[bytes] | None:
+        """Returns what stands for a field, tag included; None where it stays as it is."""
+        if child == _RAW_DATA:
+            self.ranges.append(RawRange(start, end - start))
+            return [_mark(len(self.ranges) - 1)]
+        pieces = self.message(child, start, end, depth + 1)
+        if pieces is None:
+            return None
+        length = sum(map(len, pieces))
+        return [_encode_varint(number << 3 | _LEN) + _encode_varint(length), *pieces]
+
+    def next_field(self, position: int, end: int, depth: int) -> tuple[int, int, int, int]:
+        """Reads a tag; returns its number, wire type, and where its content begins and ends."""
+        self.fields += 1
+        if self.fields > _MAX_FIELDS:
+            raise self.corrupt(position, f"more than {_MAX_FIELDS} fields")
+        tag, content = self.varint(position, end, depth)
+        number, wire = tag >> 3, tag & 7
+        if position == 0 and (number, wire) not in _MODEL_TAGS:
+            raise GEError(
+                "GE0202",
+                f"'{self.name}' is not an ONNX model: {describe_foreign(self.data[:512])}",
+                hint="expected a binary ModelProto, as torch.onnx.export or onnx.save writes it",
+            )
+        if number == 0:
+            raise self.corrupt(position, "field number 0")
+        if wire == _LEN:
+            length, content = self.varint(content, end, depth)
+            after = content + length
+        elif wire == _VARINT:
+            _, after = self.varint(content, end, depth)
+        elif wire in _FIXED_BYTES:
+            after = content + _FIXED_BYTES[wire]
+        else:
+            raise self.corrupt(position, f"unknown wire type {wire}")
+        if after > end:
+            raise self.overrun(position, after - position, end, depth)
+        return number, wire, content, after
+
+    def varint(self, position: int, end: int, depth: int) -> tuple[int, int]:
+        """Reads a variable-length number; returns it and the position behind it."""
+        data, value, shift = self.data, 0, 0
+        start = position
+        while position < end:
+            byte = data[position]
+            position += 1
+            value |= (byte & _LOW_BITS) << shift
+            if byte <= _LOW_BITS:
+                return value, position
+            shift += 7
+            if shift >= _MAX_SHIFT:
+                raise self.corrupt(start, "a number of more than 10 bytes")
+        raise self.overrun(start, position - start + 1, end, depth)
+
+    def overrun(self, position: int, needed: int, end: int, depth: int) -> GEError:
+        """A field longer than what holds it: at the outermost level, the file was cut."""
+        if depth > 0:
+            return self.corrupt(position, f"a field of {needed} bytes where {end - position} fit")
+        return GEError(
+            "GE0203",
+            f"'{self.name}' is truncated: the field at byte {position} takes {needed} bytes, "
+            f"{end - position} are left",
+            hint="copy or download the file again",
+        )
+
+    def corrupt(self, position: int, reason: str) -> GEError:
+        return GEError(
+            "GE0202",
+            f"'{self.name}' is not a valid ONNX model: {reason} at byte {position}",
+            hint="copy or export the file again",
+        )
+
+
+def describe_foreign(head: bytes) -> str:
+    """Says what a file that is no ONNX model looks like, from its first bytes."""
+    known = (
+        (b"version https://git-lfs", "it is a Git LFS pointer ('git lfs pull' fetches the model)"),
+        (b"PK\x03\x04", "it is a zip archive (a PyTorch checkpoint?)"),
+        (b"\x80\x02", "it is a Python pickle (a PyTorch checkpoint?)"),
+        (b"\x89HDF", "it is an HDF5 file (a Keras model?)"),
+        (b"IMOD", "it is an offline model (.om)"),
+        (b"<!DOCTYPE", "it is a web page"),
+        (b"<html", "it is a web page"),
+        (b"ir_version", "it is ONNX in text form"),
+        (b"<\n", "it is ONNX in text form"),
+    )
+    for magic, what in known:
+        if head.startswith(magic):
+            return what
+    if head[4:8] == b"TFL3":
+        return "it is a TensorFlow Lite model"
+    return f"it begins with bytes {head[:8].hex(' ')}"
+
+
+def _mark(index: int) -> bytes:
+    """Encodes `TensorProto.external_data {key: STRIPPED_KEY, value: index}`."""
+    key, value = STRIPPED_KEY.encode(), str(index).encode()
+    entry = b"\x0a" + _encode_varint(len(key)) + key + b"\x12" + _encode_varint(len(value)) + value
+    return b"\x6a" + _encode_varint(len(entry)) + entry
+
+
+def _encode_varint(value: int) -> bytes:
+    encoded = bytearray()
+    while value > _LOW_BITS:
+        encoded.append(value & _LOW_BITS | 0x80)
+        value >>= 7
+    encoded.append(value)
+    return bytes(encoded)

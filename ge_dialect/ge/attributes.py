@@ -1,0 +1,241 @@
+"""Attributes and types of the `ge` dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import IO
+
+from xdsl.dialects.builtin import NoneAttr
+from xdsl.ir import Attribute, Data, ParametrizedAttribute, TypeAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.str_enum import StrEnum
+
+from ge_dialect.diagnostics import GEError
+from ge_dialect.symbols import DimExpr, SymbolRange, parse_dim
+from ge_dialect.weights import MemoryWeight, Weight, WeightSource
+
+
+@irdl_attr_definition
+class StringType(ParametrizedAttribute, TypeAttribute):
+    """The element type of a tensor of strings, `!ge.string`."""
+
+    name = "ge.string"
+
+
+@irdl_attr_definition
+class FloatFormatType(Data[str], TypeAttribute):
+    """A narrow float that builtin has no type for, `!ge.float<f8E4M3FN>`.
+
+    The names are MLIR's; xDSL's builtin stops at 16 bits.
+    """
+
+    name = "ge.float"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> str:
+        with parser.in_angle_brackets():
+            return parser.parse_identifier()
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(self.data)
+
+
+@irdl_attr_definition
+class DimsAttr(Data[tuple[DimExpr, ...]]):
+    """The dynamic dimensions of a tensor type, in order, as its encoding.
+
+    `tensor<?x16x?xf32, #ge.dims<"S", "2*S + 1">>`: expressions over the symbols that the enclosing
+    function declares in `ge.symbols`. A dynamic dimension without an encoding is simply unknown.
+    """
+
+    name = "ge.dims"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[DimExpr, ...]:
+        return tuple(
+            parser.parse_comma_separated_list(
+                parser.Delimiter.ANGLE, lambda: cls._parse_dim(parser)
+            )
+        )
+
+    @staticmethod
+    def _parse_dim(parser: AttrParser) -> DimExpr:
+        text = parser.parse_str_literal()
+        try:
+            dim = parse_dim(text)
+        except ValueError as error:
+            parser.raise_error(str(error))
+        if isinstance(dim, int):
+            parser.raise_error(f"expected an expression over symbols, got the number {dim}")
+        return dim
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_list(self.data, lambda dim: printer.print_string_literal(str(dim)))
+
+
+@irdl_attr_definition
+class SymbolAttr(Data[SymbolRange]):
+    """What is known of a symbol: `#ge.symbol<1, 4096, 8, "dim 1 of input 'ids'">`.
+
+    Least value, greatest value (`?` where there is none), a number it is a multiple of, and the
+    place it comes from.
+    """
+
+    name = "ge.symbol"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> SymbolRange:
+        with parser.in_angle_brackets():
+            low = parser.parse_integer()
+            parser.parse_punctuation(",")
+            high = None if parser.parse_optional_punctuation("?") else parser.parse_integer()
+            parser.parse_punctuation(",")
+            multiple_of = parser.parse_integer()
+            parser.parse_punctuation(",")
+            origin = parser.parse_str_literal()
+        try:
+            return SymbolRange(low, high, multiple_of, origin)
+        except ValueError as error:
+            parser.raise_error(str(error))
+
+    def print_parameter(self, printer: Printer) -> None:
+        high = "?" if self.data.hi is None else self.data.hi
+        with printer.in_angle_brackets():
+            printer.print_string(f"{self.data.lo}, {high}, {self.data.multiple_of}, ")
+            printer.print_string_literal(self.data.origin)
+
+
+@dataclass(frozen=True)
+class ElidedWeight:
+    """What is left of a weight in memory once it went through text: its digest and length."""
+
+    digest: str
+    length: int
+
+    def view(self) -> memoryview:
+        """Raises GEError: the bytes were left out when the IR was printed."""
+        raise GEError(
+            "GE0320",
+            f"a constant of {self.length} bytes (digest {self.digest}) was elided from this text",
+            hint="print with --embed-constants, or pass the module on without printing it",
+        )
+
+    def write_to(self, file: IO[bytes]) -> None:
+        """Raises GEError, as `view`."""
+        self.view()
+
+
+@dataclass(frozen=True)
+class NamedWeight:
+    """A weight and the name the model gave it; equal names and equal bytes are one weight."""
+
+    name: str
+    weight: Weight | ElidedWeight
+
+    @property
+    def length(self) -> int:
+        """Bytes of the weight."""
+        return self.weight.length
+
+
+@irdl_attr_definition
+class WeightAttr(Data[NamedWeight]):
+    """The value of a constant that is too large to live in the IR.
+
+    - `#ge.weight<"w", "model.onnx", 1024, 4096>`: name, file, offset and length in bytes.
+    - `#ge.weight<"w", memory, "digest", 4096>`: bytes computed by the compiler; the printed form
+      leaves them out, so what parses back says where the data went when it is asked for.
+    """
+
+    name = "ge.weight"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> NamedWeight:
+        with parser.in_angle_brackets():
+            name = parser.parse_str_literal()
+            parser.parse_punctuation(",")
+            weight: Weight | ElidedWeight
+            if parser.parse_optional_keyword("memory"):
+                parser.parse_punctuation(",")
+                digest = parser.parse_str_literal()
+                parser.parse_punctuation(",")
+                weight = ElidedWeight(digest, parser.parse_integer(allow_negative=False))
+            else:
+                path = parser.parse_str_literal()
+                parser.parse_punctuation(",")
+                offset = parser.parse_integer(allow_negative=False)
+                parser.parse_punctuation(",")
+                weight = WeightSource(path, offset, parser.parse_integer(allow_negative=False))
+        return NamedWeight(name, weight)
+
+    def print_parameter(self, printer: Printer) -> None:
+        weight = self.data.weight
+        with printer.in_angle_brackets():
+            printer.print_string_literal(self.data.name)
+            if isinstance(weight, MemoryWeight | ElidedWeight):
+                printer.print_string(", memory, ")
+                printer.print_string_literal(weight.digest)
+                printer.print_string(f", {weight.length}")
+            else:
+                printer.print_string(", ")
+                printer.print_string_literal(weight.path)
+                printer.print_string(f", {weight.offset}, {weight.length}")
+
+
+@irdl_attr_definition
+class StringsAttr(Data[tuple[bytes, ...]]):
+    """The elements of a constant of strings, row by row: `#ge.strings<"a", "b">`."""
+
+    name = "ge.strings"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[bytes, ...]:
+        return tuple(
+            parser.parse_comma_separated_list(
+                parser.Delimiter.ANGLE, lambda: cls._parse_element(parser)
+            )
+        )
+
+    @staticmethod
+    def _parse_element(parser: AttrParser) -> bytes:
+        # The lexer takes a literal without escapes for a string, one with escapes for bytes.
+        text = parser.parse_optional_str_literal()
+        return parser.parse_bytes_literal() if text is None else text.encode()
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_list(self.data, printer.print_bytes_literal)
+
+
+class Tier(StrEnum):
+    """A level of memory, slowest first."""
+
+    HBM = "hbm"
+    L2 = "l2"
+    L1 = "l1"
+
+
+@irdl_attr_definition
+class TierAttr(Data[Tier]):
+    """The memory space of a buffer: `memref<8xf16, #ge.tier<hbm>>`."""
+
+    name = "ge.tier"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Tier:
+        with parser.in_angle_brackets():
+            return parser.parse_str_enum(Tier)
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(self.data.value)
+
+
+def dims_encoding(exprs: Sequence[DimExpr]) -> Attribute:
+    """Returns the encoding of a tensor type whose dynamic dimensions are `exprs`."""
+    return DimsAttr(tuple(exprs)) if exprs else NoneAttr()

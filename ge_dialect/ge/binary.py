@@ -1,0 +1,187 @@
+"""Binary arithmetic, comparison and logic, with broadcasting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition
+
+from ge_dialect.ge.elementwise import BinaryOp, CompareOp, LogicalOp
+from ge_dialect.ge.types import broadcast_shapes, tensor_of, tensor_type, value_shape
+
+
+@irdl_op_definition
+class AddOp(BinaryOp):
+    """`lhs + rhs`; integers wrap."""
+
+    name = "ge.add"
+    GE_TYPE: ClassVar = "Add"
+
+
+@irdl_op_definition
+class SubOp(BinaryOp):
+    """`lhs - rhs`; integers wrap."""
+
+    name = "ge.sub"
+    GE_TYPE: ClassVar = "Sub"
+
+
+@irdl_op_definition
+class MulOp(BinaryOp):
+    """`lhs * rhs`; integers wrap."""
+
+    name = "ge.mul"
+    GE_TYPE: ClassVar = "Mul"
+
+
+@irdl_op_definition
+class DivOp(BinaryOp):
+    """`lhs / rhs`; integers truncate toward zero."""
+
+    name = "ge.div"
+    GE_TYPE: ClassVar = "RealDiv"
+
+
+@irdl_op_definition
+class ModOp(BinaryOp):
+    """The remainder with the sign of `rhs`, as ONNX `Mod` with `fmod = 0`."""
+
+    name = "ge.mod"
+    GE_TYPE: ClassVar = "FloorMod"
+
+
+@irdl_op_definition
+class FmodOp(BinaryOp):
+    """The remainder with the sign of `lhs`, as C's `fmod`."""
+
+    name = "ge.fmod"
+    GE_TYPE: ClassVar = "Mod"
+
+
+@irdl_op_definition
+class MaximumOp(BinaryOp):
+    """The greater; NaN where one is NaN."""
+
+    name = "ge.maximum"
+    GE_TYPE: ClassVar = "Maximum"
+
+
+@irdl_op_definition
+class MinimumOp(BinaryOp):
+    """The lesser; NaN where one is NaN."""
+
+    name = "ge.minimum"
+    GE_TYPE: ClassVar = "Minimum"
+
+
+@irdl_op_definition
+class PreluOp(BinaryOp):
+    """`lhs` where it is not negative, else `lhs * rhs`."""
+
+    name = "ge.prelu"
+    GE_TYPE: ClassVar = "PRelu"
+
+
+@irdl_op_definition
+class BitwiseAndOp(BinaryOp):
+    """Both bits, of integers."""
+
+    name = "ge.bitwise_and"
+    GE_TYPE: ClassVar = "BitwiseAnd"
+
+
+@irdl_op_definition
+class BitwiseOrOp(BinaryOp):
+    """Either bit, of integers."""
+
+    name = "ge.bitwise_or"
+    GE_TYPE: ClassVar = "BitwiseOr"
+
+
+@irdl_op_definition
+class BitwiseXorOp(BinaryOp):
+    """One bit but not both, of integers."""
+
+    name = "ge.bitwise_xor"
+    GE_TYPE: ClassVar = "BitwiseXor"
+
+
+@irdl_op_definition
+class EqualOp(CompareOp):
+    """`lhs = rhs`; NaN equals nothing."""
+
+    name = "ge.equal"
+    GE_TYPE: ClassVar = "Equal"
+
+
+@irdl_op_definition
+class LessOp(CompareOp):
+    """`lhs < rhs`."""
+
+    name = "ge.less"
+    GE_TYPE: ClassVar = "Less"
+
+
+@irdl_op_definition
+class LessEqualOp(CompareOp):
+    """`lhs <= rhs`."""
+
+    name = "ge.less_equal"
+    GE_TYPE: ClassVar = "LessEqual"
+
+
+@irdl_op_definition
+class GreaterOp(CompareOp):
+    """`lhs > rhs`."""
+
+    name = "ge.greater"
+    GE_TYPE: ClassVar = "Greater"
+
+
+@irdl_op_definition
+class GreaterEqualOp(CompareOp):
+    """`lhs >= rhs`."""
+
+    name = "ge.greater_equal"
+    GE_TYPE: ClassVar = "GreaterEqual"
+
+
+@irdl_op_definition
+class AndOp(LogicalOp):
+    """Both hold."""
+
+    name = "ge.and"
+    GE_TYPE: ClassVar = "LogicalAnd"
+
+
+@irdl_op_definition
+class OrOp(LogicalOp):
+    """One holds or both."""
+
+    name = "ge.or"
+    GE_TYPE: ClassVar = "LogicalOr"
+
+
+@irdl_op_definition
+class XorOp(LogicalOp):
+    """One holds but not both."""
+
+    name = "ge.xor"
+    GE_TYPE: ClassVar = "LogicalXor"
+
+
+@irdl_op_definition
+class PowOp(BinaryOp):
+    """`lhs ** rhs`, of the type of `lhs`; `rhs` may have another element type, as in ONNX."""
+
+    name = "ge.pow"
+    GE_TYPE: ClassVar = "Pow"
+
+    def infer_types(self) -> Sequence[Attribute]:
+        shape = broadcast_shapes([value_shape(self.lhs), value_shape(self.rhs)])
+        return (tensor_type(tensor_of(self.lhs).element_type, shape),)
+
+    def flops(self) -> int:
+        return 16 * super().flops()

@@ -1,0 +1,198 @@
+"""Tensor types as the passes see them: an element type and a tuple of dimensions.
+
+A dimension is an `int`, an expression over symbols, or `None` where nothing is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from math import prod
+from typing import TypeAlias, TypeGuard
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AnyTensorTypeConstr,
+    TensorType,
+    UnrankedTensorType,
+)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from ge_dialect.ge.attributes import DimsAttr, dims_encoding
+from ge_dialect.ge.dtypes import dtype_of
+from ge_dialect.symbols import DimExpr
+
+TensorT: TypeAlias = TensorType[Attribute]
+MaybeDim: TypeAlias = int | DimExpr | None
+Shape: TypeAlias = tuple[MaybeDim, ...]
+
+RankedTensor = AnyTensorTypeConstr
+"""The constraint that most operands of `ge` have."""
+
+
+@lru_cache(maxsize=65536)
+def tensor_type(element_type: Attribute, shape: Shape) -> TensorT:
+    """Returns the tensor type of `shape`; equal arguments give the same object."""
+    exprs = [dim for dim in shape if isinstance(dim, DimExpr)]
+    dynamic = sum(not isinstance(dim, int) for dim in shape)
+    sizes = [dim if isinstance(dim, int) else DYNAMIC_INDEX for dim in shape]
+    # An encoding names every dynamic dimension or none: a partly known shape keeps what is certain.
+    encoding = dims_encoding(exprs if len(exprs) == dynamic else ())
+    return TensorType(element_type, sizes, encoding)
+
+
+@lru_cache(maxsize=65536)
+def shape_of(type: TensorT) -> Shape:
+    """Returns the dimensions of a tensor type.
+
+    Raises:
+        VerifyException: The encoding does not name as many dimensions as are dynamic.
+    """
+    sizes = type.get_shape()
+    dynamic = sum(size == DYNAMIC_INDEX for size in sizes)
+    if not isinstance(type.encoding, DimsAttr):
+        return tuple(None if size == DYNAMIC_INDEX else size for size in sizes)
+    exprs = type.encoding.data
+    if len(exprs) != dynamic:
+        raise VerifyException(
+            f"expected '#ge.dims' to name {dynamic} dynamic dimensions, got {len(exprs)}"
+        )
+    remaining = iter(exprs)
+    return tuple(next(remaining) if size == DYNAMIC_INDEX else size for size in sizes)
+
+
+def is_tensor(type: Attribute) -> TypeGuard[TensorT]:
+    """Whether a type is a ranked tensor; `isinstance` alone forgets the element type."""
+    return isinstance(type, TensorType)
+
+
+def tensor_of(value: SSAValue) -> TensorT:
+    """Returns the type of a value that must be a ranked tensor.
+
+    Raises:
+        VerifyException: It is something else.
+    """
+    type_ = value.type
+    if not is_tensor(type_):
+        raise VerifyException(f"expected a ranked tensor, got {type_}")
+    return type_
+
+
+def value_shape(value: SSAValue) -> Shape:
+    """Returns the dimensions of a tensor value."""
+    return shape_of(tensor_of(value))
+
+
+def element_type_of(value: SSAValue) -> Attribute:
+    """Returns the element type of a tensor value, ranked or not."""
+    type_ = value.type
+    if isinstance(type_, UnrankedTensorType):
+        return type_.element_type  # pyright: ignore[reportUnknownVariableType,reportUnknownMemberType]  # as above
+    return tensor_of(value).element_type
+
+
+def static_shape(type: Attribute) -> tuple[int, ...] | None:
+    """Returns the dimensions of a tensor type where all are numbers, else None."""
+    if not is_tensor(type):
+        return None
+    sizes = type.get_shape()
+    return None if DYNAMIC_INDEX in sizes else sizes
+
+
+def num_elements(type: Attribute) -> int | None:
+    """Returns how many elements a tensor type has; None where a dimension is not a number."""
+    sizes = static_shape(type)
+    return None if sizes is None else prod(sizes)
+
+
+def byte_size(type: Attribute) -> int | None:
+    """Returns the bytes of a tensor type, unpadded; None where they are not known.
+
+    Exact integers: a shape of 2**40 elements gives its exact number.
+    """
+    elements = num_elements(type)
+    if elements is None or not is_tensor(type):
+        return None
+    return elements * dtype_of(type.element_type).storage_bytes
+
+
+def compatible(actual: Attribute, inferred: Attribute) -> bool:
+    """Whether a declared result type may stand where `inferred` was computed.
+
+    Element types are equal; ranks are equal; dimensions are equal or one of them is not a number.
+    """
+    if actual == inferred:
+        return True
+    if isinstance(actual, UnrankedTensorType) or isinstance(inferred, UnrankedTensorType):
+        return True
+    if not is_tensor(actual) or not is_tensor(inferred):
+        return False
+    mine, theirs = shape_of(actual), shape_of(inferred)
+    return (
+        actual.element_type == inferred.element_type
+        and len(mine) == len(theirs)
+        and all(
+            a == b or not (isinstance(a, int) and isinstance(b, int))
+            for a, b in zip(mine, theirs, strict=True)
+        )
+    )
+
+
+def show_shape(shape: Sequence[MaybeDim]) -> str:
+    """Returns a shape as messages print it, `[4, S, ?]`."""
+    return "[" + ", ".join("?" if dim is None else str(dim) for dim in shape) + "]"
+
+
+def normalize_axis(axis: int, rank: int, what: str = "axis") -> int:
+    """Returns `axis` counted from the front.
+
+    Raises:
+        VerifyException: It is outside `[-rank, rank)`.
+    """
+    if not -rank <= axis < rank:
+        raise VerifyException(f"expected '{what}' in [{-rank}, {rank}), got {axis}")
+    return axis + rank if axis < 0 else axis
+
+
+def normalize_axes(axes: Iterable[int], rank: int, what: str = "axes") -> tuple[int, ...]:
+    """Returns `axes` counted from the front, in the order given.
+
+    Raises:
+        VerifyException: One is outside `[-rank, rank)`, or two are the same.
+    """
+    found = tuple(normalize_axis(axis, rank, what) for axis in axes)
+    if len(set(found)) != len(found):
+        raise VerifyException(f"expected '{what}' without repetition, got {list(found)}")
+    return found
+
+
+def broadcast_shapes(shapes: Sequence[Shape]) -> Shape:
+    """Returns the shape of an elementwise op by the rule of numpy and ONNX.
+
+    An unknown dimension against a number greater than 1 is that number: the op fails at run time
+    otherwise.
+
+    Raises:
+        VerifyException: Two dimensions are different numbers and neither is 1.
+    """
+    rank = max((len(shape) for shape in shapes), default=0)
+    padded = [(1,) * (rank - len(shape)) + tuple(shape) for shape in shapes]
+    return tuple(_broadcast_dim([shape[i] for shape in padded], shapes) for i in range(rank))
+
+
+def _broadcast_dim(dims: Sequence[MaybeDim], shapes: Sequence[Shape]) -> MaybeDim:
+    result: MaybeDim = 1
+    for dim in dims:
+        if dim == 1 or dim == result:
+            continue
+        if result == 1:
+            result = dim
+        elif isinstance(dim, int) and isinstance(result, int):
+            shown = " and ".join(show_shape(shape) for shape in shapes)
+            raise VerifyException(f"expected shapes that broadcast, got {shown}")
+        elif isinstance(dim, int):
+            result = dim
+        elif not isinstance(result, int):
+            result = None
+    return result

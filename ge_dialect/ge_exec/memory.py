@@ -1,0 +1,293 @@
+"""Arenas and what lies in them: inputs, weights, buffers, views, outputs.
+
+Before `ge-plan-memory` none of them has a place; afterwards each names its arena and byte offset.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from math import prod
+from typing import TypeGuard
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    IntegerAttr,
+    MemRefType,
+    NoneAttr,
+    StringAttr,
+)
+from xdsl.ir import Attribute, OpResult, ParametrizedAttribute, SSAValue, TypeAttribute
+from xdsl.irdl import (
+    BaseAttr,
+    IRDLOperation,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from ge_dialect.ge.attributes import Tier, TierAttr, WeightAttr
+from ge_dialect.ge.base import I64Attr, int_attr
+from ge_dialect.ge.dtypes import dtype_of
+from ge_dialect.ge.types import TensorT, static_shape
+
+AnyMemRef = BaseAttr[MemRefType[Attribute]](MemRefType)
+
+
+@irdl_attr_definition
+class ArenaType(ParametrizedAttribute, TypeAttribute):
+    """A contiguous stretch of one tier, `!ge_exec.arena`; offsets count from its start."""
+
+    name = "ge_exec.arena"
+
+
+def buffer_type(type: TensorT, tier: Tier = Tier.HBM) -> MemRefType[Attribute]:
+    """Returns the buffer type of a static tensor type, row-major in `tier`."""
+    shape = static_shape(type)
+    assert shape is not None
+    return MemRefType(type.element_type, shape, NoneAttr(), TierAttr(tier))
+
+
+def is_buffer(type: Attribute) -> TypeGuard[MemRefType[Attribute]]:
+    """Whether a type is a memref; `isinstance` alone forgets the element type."""
+    return isinstance(type, MemRefType)
+
+
+def buffer_bytes(type: Attribute) -> int:
+    """Returns the bytes of a buffer type, unpadded and exact."""
+    assert is_buffer(type)
+    return prod(type.get_shape()) * dtype_of(type.element_type).storage_bytes
+
+
+def verify_buffer_type(type: Attribute) -> None:
+    """Checks that a type is a static memref in a tier.
+
+    Raises:
+        VerifyException: It is not.
+    """
+    if not isinstance(type, MemRefType) or not isinstance(type.memory_space, TierAttr):
+        raise VerifyException(f"expected a memref in a tier, got {type}")
+    if DYNAMIC_INDEX in type.get_shape():
+        raise VerifyException(f"expected a static shape, got {type}")
+
+
+@irdl_op_definition
+class ArenaOp(IRDLOperation):
+    """Reserves an arena.
+
+    `size` in bytes; `lower_bound` is what no plan of the same order can go below, in bytes.
+
+    Constraints:
+    - (C1) `size` >= 0.
+
+    Example:
+    ```mlir
+    %hbm = ge_exec.arena "work" tier <hbm> size 4096 lower_bound 4096
+    ```
+    """
+
+    name = "ge_exec.arena"
+
+    arena_name = prop_def(StringAttr)
+    tier = prop_def(TierAttr)
+    size = prop_def(I64Attr)
+    lower_bound = prop_def(I64Attr)
+    result = result_def(ArenaType)
+
+    assembly_format = "$arena_name `tier` $tier `size` $size `lower_bound` $lower_bound attr-dict"
+
+    def __init__(self, arena_name: str, tier: Tier, size: int, lower_bound: int):
+        super().__init__(
+            properties={
+                "arena_name": StringAttr(arena_name),
+                "tier": TierAttr(tier),
+                "size": int_attr(size),
+                "lower_bound": int_attr(lower_bound),
+            },
+            result_types=[ArenaType()],
+        )
+        self.result.name_hint = arena_name
+
+    def verify_(self) -> None:
+        if self.size.value.data < 0:  # (C1)
+            raise VerifyException(f"expected 'size' >= 0, got {self.size.value.data}")
+
+
+class PlacedOp(IRDLOperation, ABC):
+    """Something with bytes of its own, in an arena once it is planned."""
+
+    arena = opt_operand_def(ArenaType)
+    offset = opt_prop_def(I64Attr)
+    result = result_def(AnyMemRef)
+
+    @property
+    def size(self) -> int:
+        """Bytes, unpadded."""
+        return buffer_bytes(self.result.type)
+
+    def place(self, arena: SSAValue, offset: int) -> None:
+        """Sets the arena and the byte offset."""
+        self.operands = [arena]
+        self.properties["offset"] = int_attr(offset)
+
+    def verify_(self) -> None:
+        verify_buffer_type(self.result.type)
+        if (self.arena is None) != (self.offset is None):
+            raise VerifyException("expected 'arena' and 'offset' together")
+        if self.offset is not None and self.offset.value.data < 0:
+            raise VerifyException(f"expected 'offset' >= 0, got {self.offset.value.data}")
+
+
+@irdl_op_definition
+class InputOp(PlacedOp):
+    """An input of the plan: the caller's bytes are here before the first task.
+
+    Example:
+    ```mlir
+    %x = ge_exec.input "x" in %work offset 0 : memref<4xf32, #ge.tier<hbm>>
+    ```
+    """
+
+    name = "ge_exec.input"
+
+    io_name = prop_def(StringAttr)
+
+    assembly_format = "$io_name (`in` $arena^ `offset` $offset)? attr-dict `:` type($result)"
+
+    def __init__(self, io_name: str, type: MemRefType[Attribute]):
+        super().__init__(
+            operands=[None], properties={"io_name": StringAttr(io_name)}, result_types=[type]
+        )
+
+
+@irdl_op_definition
+class WeightOp(PlacedOp):
+    """A weight of the model, read-only, in the weight arena before the first task.
+
+    Constraints:
+    - (C1) The weight has as many bytes as the type.
+
+    Example:
+    ```mlir
+    %w = ge_exec.weight <"w", "m.onnx", 64, 16> : memref<4xf32, #ge.tier<hbm>>
+    ```
+    """
+
+    name = "ge_exec.weight"
+
+    value = prop_def(WeightAttr)
+
+    assembly_format = "$value (`in` $arena^ `offset` $offset)? attr-dict `:` type($result)"
+
+    def __init__(self, value: WeightAttr, type: MemRefType[Attribute]):
+        super().__init__(operands=[None], properties={"value": value}, result_types=[type])
+
+    def verify_(self) -> None:
+        super().verify_()
+        if self.value.data.length != self.size:  # (C1)
+            raise VerifyException(
+                f"expected a weight of {self.size} bytes, got {self.value.data.length}"
+            )
+
+
+@irdl_op_definition
+class BufferOp(PlacedOp):
+    """Bytes that tasks write and read.
+
+    Example:
+    ```mlir
+    %b = ge_exec.buffer in %work offset 512 : memref<4xf32, #ge.tier<hbm>>
+    ```
+    """
+
+    name = "ge_exec.buffer"
+
+    assembly_format = "(`in` $arena^ `offset` $offset)? attr-dict `:` type($result)"
+
+    def __init__(self, type: MemRefType[Attribute]):
+        super().__init__(operands=[None], result_types=[type])
+
+
+@irdl_op_definition
+class ViewOp(IRDLOperation):
+    """The same bytes under another type, from byte `offset` of the source.
+
+    Constraints:
+    - (C1) The view lies inside its source.
+
+    Example:
+    ```mlir
+    %v = ge_exec.view %b offset 0 : memref<4xf32, #ge.tier<hbm>> -> memref<2x2xf32, #ge.tier<hbm>>
+    ```
+    """
+
+    name = "ge_exec.view"
+
+    source = operand_def(AnyMemRef)
+    offset = prop_def(I64Attr)
+    result = result_def(AnyMemRef)
+
+    assembly_format = "$source `offset` $offset attr-dict `:` type($source) `->` type($result)"
+
+    def __init__(self, source: SSAValue, type: MemRefType[Attribute], offset: int = 0):
+        super().__init__(
+            operands=[source], properties={"offset": int_attr(offset)}, result_types=[type]
+        )
+
+    def verify_(self) -> None:
+        verify_buffer_type(self.result.type)
+        start, size = self.offset.value.data, buffer_bytes(self.result.type)
+        if start < 0 or start + size > buffer_bytes(self.source.type):  # (C1)
+            raise VerifyException(
+                f"expected a view inside {buffer_bytes(self.source.type)} bytes,"
+                f" got bytes {start} to {start + size}"
+            )
+
+
+@irdl_op_definition
+class OutputOp(IRDLOperation):
+    """An output of the plan: what the caller reads after the last task.
+
+    Example:
+    ```mlir
+    ge_exec.output "y" %b : memref<4xf32, #ge.tier<hbm>>
+    ```
+    """
+
+    name = "ge_exec.output"
+
+    io_name = prop_def(StringAttr)
+    buffer = operand_def(AnyMemRef)
+
+    assembly_format = "$io_name $buffer attr-dict `:` type($buffer)"
+
+    def __init__(self, io_name: str, buffer: SSAValue):
+        super().__init__(operands=[buffer], properties={"io_name": StringAttr(io_name)})
+
+
+def base_of(value: SSAValue) -> tuple[PlacedOp, int]:
+    """Returns what owns the bytes of a buffer value, and the byte offset into it.
+
+    Raises:
+        VerifyException: The value is no buffer of a plan.
+    """
+    offset = 0
+    while isinstance(owner := value.owner, ViewOp):
+        offset += owner.offset.value.data
+        value = owner.source
+    if not isinstance(value, OpResult) or not isinstance(owner, PlacedOp):
+        raise VerifyException("expected a buffer, input or weight of the plan")
+    return owner, offset
+
+
+def offset_of(op: PlacedOp) -> int | None:
+    """Returns the planned byte offset of an op, None before planning."""
+    return None if op.offset is None else _number(op.offset)
+
+
+def _number(attr: IntegerAttr) -> int:
+    return attr.value.data

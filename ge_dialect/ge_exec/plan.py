@@ -1,0 +1,135 @@
+"""The plan: what a runtime needs to run a model, and its streams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.dialects.builtin import StringAttr, SymbolNameConstraint
+from xdsl.ir import Block, Operation, Region
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    prop_def,
+    region_def,
+    traits_def,
+)
+from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
+from xdsl.utils.exceptions import VerifyException
+
+from ge_dialect.ge.base import I64Attr, int_attr
+from ge_dialect.ge_exec.memory import BufferOp, InputOp, OutputOp, WeightOp
+from ge_dialect.ge_exec.tasks import CopyOp, LaunchOp, RecordOp, TaskOp, WaitOp, task_id
+
+
+@irdl_op_definition
+class StreamOp(IRDLOperation):
+    """Tasks in order on one stream.
+
+    Constraints:
+    - (C1) Holds only launches, copies, records and waits.
+
+    Example:
+    ```mlir
+    ge_exec.stream 0 {
+      ge_exec.wait 1 why "RAW: task 3 reads what task 1 wrote"
+      ge_exec.record 0
+    }
+    ```
+    """
+
+    name = "ge_exec.stream"
+
+    id = prop_def(I64Attr)
+    body = region_def("single_block")
+
+    traits = traits_def(NoTerminator())
+
+    assembly_format = "$id attr-dict-with-keyword $body"
+
+    def __init__(self, id: int, tasks: Sequence[Operation] = ()):
+        super().__init__(properties={"id": int_attr(id)}, regions=[Region(Block(tasks))])
+
+    def verify_(self) -> None:
+        for op in self.body.block.ops:  # (C1)
+            if not isinstance(op, LaunchOp | CopyOp | RecordOp | WaitOp):
+                raise VerifyException(f"expected tasks, got '{op.name}'")
+
+
+@irdl_op_definition
+class PlanOp(IRDLOperation):
+    """An execution plan: arenas, what lies in them, and streams of tasks.
+
+    Constraints:
+    - (C1) Stream ids are distinct.
+    - (C2) Names of inputs and of outputs are distinct.
+
+    Example:
+    ```mlir
+    ge_exec.plan @main {
+      %x = ge_exec.input "x" : memref<4xf32, #ge.tier<hbm>>
+      %b = ge_exec.buffer : memref<4xf32, #ge.tier<hbm>>
+      ge_exec.stream 0 {
+        ge_exec.copy 0 %x to %b : memref<4xf32, #ge.tier<hbm>> to memref<4xf32, #ge.tier<hbm>>
+      }
+      ge_exec.output "y" %b : memref<4xf32, #ge.tier<hbm>>
+    }
+    ```
+    """
+
+    name = "ge_exec.plan"
+
+    sym_name = prop_def(SymbolNameConstraint())
+    body = region_def("single_block")
+
+    traits = traits_def(IsolatedFromAbove(), SymbolOpInterface(), NoTerminator())
+
+    assembly_format = "$sym_name attr-dict-with-keyword $body"
+
+    def __init__(self, sym_name: str, ops: Sequence[Operation] = ()):
+        super().__init__(
+            properties={"sym_name": StringAttr(sym_name)}, regions=[Region(Block(ops))]
+        )
+
+    @property
+    def streams(self) -> Sequence[StreamOp]:
+        """The streams, in the order they are written."""
+        return [op for op in self.body.block.ops if isinstance(op, StreamOp)]
+
+    @property
+    def inputs(self) -> Sequence[InputOp]:
+        """The inputs, in the order of the model."""
+        return [op for op in self.body.block.ops if isinstance(op, InputOp)]
+
+    @property
+    def outputs(self) -> Sequence[OutputOp]:
+        """The outputs, in the order of the model."""
+        return [op for op in self.body.block.ops if isinstance(op, OutputOp)]
+
+    @property
+    def weights(self) -> Sequence[WeightOp]:
+        """The weights, in the order of first use."""
+        return [op for op in self.body.block.ops if isinstance(op, WeightOp)]
+
+    @property
+    def buffers(self) -> Sequence[BufferOp]:
+        """The buffers, in the order of first use."""
+        return [op for op in self.body.block.ops if isinstance(op, BufferOp)]
+
+    def tasks(self) -> Sequence[TaskOp]:
+        """Returns the tasks of all streams, in the order of the plan."""
+        return sorted(self._tasks(), key=task_id)
+
+    def _tasks(self) -> Iterator[TaskOp]:
+        for stream in self.streams:
+            for op in stream.body.block.ops:
+                if isinstance(op, LaunchOp | CopyOp):
+                    yield op
+
+    def verify_(self) -> None:
+        for what, found in (
+            ("stream ids", [stream.id.value.data for stream in self.streams]),  # (C1)
+            ("input names", [op.io_name.data for op in self.inputs]),  # (C2)
+            ("output names", [op.io_name.data for op in self.outputs]),
+        ):
+            if len(set(found)) != len(found):
+                raise VerifyException(f"expected distinct {what}, got {found}")

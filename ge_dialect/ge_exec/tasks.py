@@ -1,0 +1,166 @@
+"""Tasks: what a stream does, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import FlatSymbolRefAttrConstr, StringAttr, SymbolRefAttr
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    var_operand_def,
+)
+from xdsl.traits import SymbolTable
+from xdsl.utils.exceptions import VerifyException
+
+from ge_dialect.ge.base import I64Attr, int_attr
+from ge_dialect.ge_exec.kernels import KernelOp
+from ge_dialect.ge_exec.memory import AnyMemRef, buffer_bytes
+
+
+@irdl_op_definition
+class LaunchOp(IRDLOperation):
+    """Runs a kernel on buffers: reads `inputs`, writes `outputs`.
+
+    `id` is the place in the order of the whole plan. An input that is also an output is updated in
+    place.
+
+    Example:
+    ```mlir
+    ge_exec.launch 3 @Relu_0 ins(%a : memref<4xf32, #ge.tier<hbm>>)
+      outs(%c : memref<4xf32, #ge.tier<hbm>>)
+    ```
+    """
+
+    name = "ge_exec.launch"
+
+    id = prop_def(I64Attr)
+    kernel = prop_def(FlatSymbolRefAttrConstr)
+    inputs = var_operand_def(AnyMemRef)
+    outputs = var_operand_def(AnyMemRef)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    assembly_format = (
+        "$id $kernel (`ins` `(` $inputs^ `:` type($inputs) `)`)?"
+        " (`outs` `(` $outputs^ `:` type($outputs) `)`)? attr-dict"
+    )
+
+    def __init__(
+        self, id: int, kernel: str, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]
+    ):
+        super().__init__(
+            operands=[list(inputs), list(outputs)],
+            properties={"id": int_attr(id), "kernel": SymbolRefAttr(kernel)},
+        )
+
+    def kernel_op(self) -> KernelOp:
+        """Returns the kernel that the task runs.
+
+        Raises:
+            VerifyException: There is none of that name.
+        """
+        found = SymbolTable.lookup_symbol(self, self.kernel)
+        if not isinstance(found, KernelOp):
+            raise VerifyException(f"expected a kernel named '{self.kernel.string_value()}'")
+        return found
+
+
+@irdl_op_definition
+class CopyOp(IRDLOperation):
+    """Copies the bytes of one buffer to another of the same size.
+
+    Constraints:
+    - (C1) Both have the same number of bytes.
+
+    Example:
+    ```mlir
+    ge_exec.copy 4 %a to %b : memref<4xf32, #ge.tier<hbm>> to memref<4xf32, #ge.tier<hbm>>
+    ```
+    """
+
+    name = "ge_exec.copy"
+
+    id = prop_def(I64Attr)
+    source = operand_def(AnyMemRef)
+    target = operand_def(AnyMemRef)
+
+    assembly_format = "$id $source `to` $target attr-dict `:` type($source) `to` type($target)"
+
+    def __init__(self, id: int, source: SSAValue, target: SSAValue):
+        super().__init__(operands=[source, target], properties={"id": int_attr(id)})
+
+    def verify_(self) -> None:
+        source, target = buffer_bytes(self.source.type), buffer_bytes(self.target.type)
+        if source != target:  # (C1)
+            raise VerifyException(f"expected buffers of one size, got {source} and {target} bytes")
+
+
+@irdl_op_definition
+class RecordOp(IRDLOperation):
+    """Marks an event as reached by this stream.
+
+    Example:
+    ```mlir
+    ge_exec.record 0
+    ```
+    """
+
+    name = "ge_exec.record"
+
+    event = prop_def(I64Attr)
+
+    assembly_format = "$event attr-dict"
+
+    def __init__(self, event: int):
+        super().__init__(properties={"event": int_attr(event)})
+
+
+@irdl_op_definition
+class WaitOp(IRDLOperation):
+    """Holds this stream until an event is reached; `why` names the dependency it serves.
+
+    Example:
+    ```mlir
+    ge_exec.wait 0 why "RAW: task 3 reads what task 1 wrote"
+    ```
+    """
+
+    name = "ge_exec.wait"
+
+    event = prop_def(I64Attr)
+    why = opt_prop_def(StringAttr)
+
+    assembly_format = "$event (`why` $why^)? attr-dict"
+
+    def __init__(self, event: int, why: str | None = None):
+        super().__init__(
+            properties={
+                "event": int_attr(event),
+                "why": None if why is None else StringAttr(why),
+            }
+        )
+
+
+TaskOp = LaunchOp | CopyOp
+"""The ops that read and write buffers."""
+
+
+def task_id(op: TaskOp) -> int:
+    """Returns the place of a task in the order of the plan."""
+    return op.id.value.data
+
+
+def reads(op: TaskOp) -> Sequence[SSAValue]:
+    """Returns the buffers that a task reads."""
+    return tuple(op.inputs) if isinstance(op, LaunchOp) else (op.source,)
+
+
+def writes(op: TaskOp) -> Sequence[SSAValue]:
+    """Returns the buffers that a task writes."""
+    return tuple(op.outputs) if isinstance(op, LaunchOp) else (op.target,)

@@ -1,0 +1,1 @@
+"""Reference semantics of `ge` ops: what each one computes, on numpy arrays."""

@@ -1,0 +1,43 @@
+"""Reference semantics of quantisation."""
+
+from __future__ import annotations
+
+from ge_dialect.ge.dtypes import to_numpy
+from ge_dialect.ge.quantization import (
+    DequantizeLinearOp,
+    DynamicQuantizeLinearOp,
+    QuantizeLinearOp,
+)
+from ge_dialect.ge.types import tensor_of
+from ge_dialect.interpreters.kernels import quantization as kernels
+from ge_dialect.interpreters.registry import Array, semantics
+
+
+@semantics(QuantizeLinearOp)
+def quantize_linear(
+    op: QuantizeLinearOp, x: Array, scale: Array, zero_point: Array | None
+) -> Array:
+    """Evaluates `ge.quantize_linear`."""
+    return kernels.quantize_linear(
+        x,
+        scale,
+        zero_point,
+        axis=op.axis.value.data,
+        block_size=op.block_size.value.data,
+        dtype=to_numpy(tensor_of(op.result).element_type),
+    )
+
+
+@semantics(DequantizeLinearOp)
+def dequantize_linear(
+    op: DequantizeLinearOp, x: Array, scale: Array, zero_point: Array | None
+) -> Array:
+    """Evaluates `ge.dequantize_linear`."""
+    axis, block_size = op.axis.value.data, op.block_size.value.data
+    return kernels.dequantize_linear(x, scale, zero_point, axis=axis, block_size=block_size)
+
+
+@semantics(DynamicQuantizeLinearOp)
+def dynamic_quantize_linear(op: DynamicQuantizeLinearOp, x: Array) -> tuple[Array, Array, Array]:
+    """Evaluates `ge.dynamic_quantize_linear`."""
+    return kernels.dynamic_quantize_linear(x)

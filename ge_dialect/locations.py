@@ -1,0 +1,91 @@
+"""Where an op comes from: the names of the user's nodes, kept through every rewrite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    CallSiteLoc,
+    FileLineColLoc,
+    FusedLoc,
+    LocationAttr,
+    NameLoc,
+    NoneAttr,
+    StringAttr,
+    UnknownLoc,
+    UnregisteredOp,
+)
+
+if TYPE_CHECKING:
+    from xdsl.ir import Attribute, Operation
+
+_SHOWN = 3
+
+
+def name_location(name: str) -> NameLoc:
+    """Returns the location of the node that the user knows as `name`."""
+    return NameLoc(StringAttr(name), NoneAttr())
+
+
+def op_name(op: Operation) -> str:
+    """Returns the name of an op, also of one whose dialect is not registered."""
+    return op.op_name.data if isinstance(op, UnregisteredOp) else op.name
+
+
+def location_names(op: Operation) -> tuple[str, ...]:
+    """Returns the names of the nodes that `op` was made from, each once, in order.
+
+    Places in a file count as well, as `file:line:column`.
+    """
+    places = _places(op.location)
+    return tuple(dict.fromkeys(name for p in places if (name := _name(p)) is not None))
+
+
+def location_name(op: Operation) -> str | None:
+    """Returns where `op` comes from, for a message; None where that is not known.
+
+    Of an op made from many nodes the first three are named, and the rest counted.
+    """
+    if not (names := location_names(op)):
+        return None
+    rest = len(names) - _SHOWN
+    shown = ", ".join(names[:_SHOWN])
+    return f"{shown} and {rest} more" if rest > 0 else shown
+
+
+def fuse(locations: Iterable[LocationAttr]) -> LocationAttr:
+    """Returns one location that stands for all of `locations`, each once, in order.
+
+    Nested fused locations are flattened, unknown ones dropped.
+    """
+    places = list(dict.fromkeys(p for location in locations for p in _places(location)))
+    if not places:
+        return UnknownLoc()
+    return places[0] if len(places) == 1 else FusedLoc(tuple(places), NoneAttr())
+
+
+def _places(location: Attribute) -> Iterator[LocationAttr]:
+    """Yields the known parts of a location that are not fused, first to last."""
+    waiting = [location]
+    while waiting:
+        match waiting.pop():
+            case FusedLoc(locations=parts):
+                waiting += reversed(cast("ArrayAttr[Attribute]", parts).data)
+            case NameLoc() | FileLineColLoc() | CallSiteLoc() as place:
+                yield place
+            case _:  # unknown
+                pass
+
+
+def _name(place: Attribute) -> str | None:
+    while isinstance(place, CallSiteLoc):
+        place = place.callee
+    match place:
+        case NameLoc():
+            return place.desc.data
+        case FileLineColLoc():
+            return f"{place.filename.data}:{place.line.data}:{place.column.data}"
+        case _:
+            return None

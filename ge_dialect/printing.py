@@ -1,0 +1,66 @@
+"""Text that parses back to the same bits.
+
+xDSL prints some floats as hexadecimal integers, which its parser reads as numbers inside a dense
+constant (`dense<0xff800000>`, minus infinity, comes back as 4286578688.0) and refuses as a property
+of fixed type. It also prints zeros of both signs as one splat.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, TypeGuard
+
+from xdsl.dialects.builtin import AnyFloat, DenseIntOrFPElementsAttr, Float32Type
+from xdsl.ir import Attribute
+from xdsl.printer import Printer
+
+
+class ExactPrinter(Printer):
+    """xDSL's printer, but for floats: decimal where finite, else the constant's bytes in quotes.
+
+    A property that is infinite or NaN has no text that parses in the custom form of an op; in the
+    generic form it has.
+    """
+
+    def print_attribute(self, attribute: Attribute) -> None:
+        """Prints an attribute; dense floats that have no exact decimal text by their bytes."""
+        if _is_dense(attribute) and _needs_bytes(attribute):
+            self.print_string(f'dense<"0x{_shortest(attribute).hex().upper()}"> : ')
+            self.print_attribute(attribute.get_type())
+            return
+        super().print_attribute(attribute)
+
+    def print_float(self, value: float, type: AnyFloat) -> None:
+        """Prints a finite number with as many digits as tell it from its neighbours."""
+        if not math.isfinite(value) or _is_short(value, type):
+            super().print_float(value, type)
+        elif isinstance(type, Float32Type):
+            self.print_string(f"{value:.8e}")
+        else:
+            self.print_string(f"{value:.16e}")
+
+
+def _is_dense(attribute: Attribute) -> TypeGuard[DenseIntOrFPElementsAttr[Any]]:
+    return isinstance(attribute, DenseIntOrFPElementsAttr)
+
+
+def _is_short(value: float, type: AnyFloat) -> bool:
+    """Whether the six digits that xDSL tries first are exact."""
+    return type.unpack(type.pack([float(f"{value:.5e}")]), 1)[0] == value
+
+
+def _needs_bytes(attribute: DenseIntOrFPElementsAttr[Any]) -> bool:
+    if not isinstance(attribute.get_element_type(), AnyFloat) or len(attribute) == 0:
+        return False
+    values: tuple[float, ...] = attribute.get_values()
+    if not all(map(math.isfinite, values)):
+        return True
+    # Equal numbers of different bits: zeros of both signs.
+    return 0.0 in values and len({math.copysign(1, value) for value in values if not value}) > 1
+
+
+def _shortest(attribute: DenseIntOrFPElementsAttr[Any]) -> bytes:
+    """Returns the bytes of a constant, those of one element where all are equal."""
+    data = bytes(attribute.data.data)
+    width = len(data) // len(attribute)
+    return data[:width] if data[:width] * len(attribute) == data else data

@@ -1,0 +1,204 @@
+"""Weight bytes that stay where they are until somebody asks for them.
+
+A graph refers to its weights by handle, never by value: a `WeightSource` names a range of a file,
+a `MemoryWeight` holds bytes that were computed while compiling. Bytes are little-endian and
+row-major, as ONNX lays them out; element types below one byte are packed, first element lowest.
+"""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+import stat
+import sys
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from io import UnsupportedOperation
+from typing import IO, TYPE_CHECKING, TypeAlias
+from weakref import WeakValueDictionary
+
+from ge_dialect.diagnostics import GEError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CHUNK_BYTES = 4 << 20
+DIGEST_BYTES = 16
+
+# One mapping a file, for as long as a view of it lives. The key holds what changes when a file is
+# written anew, so that a view never shows the bytes of an older file.
+_mappings: WeakValueDictionary[tuple[str, int, int, int, int], mmap.mmap] = WeakValueDictionary()
+
+# What a kernel answers where it cannot copy between these two files; anything else is an error.
+_NO_KERNEL_COPY = frozenset(
+    (errno.EBADF, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM, errno.EXDEV)
+)
+
+
+@dataclass(frozen=True)
+class WeightSource:
+    """The bytes `[offset, offset + length)` of a file.
+
+    Attributes:
+        path: The file, relative to the working directory or absolute.
+        offset: In bytes.
+        length: In bytes.
+        name: The tensor, for messages; two sources of one range are equal under any names.
+
+    Raises:
+        ValueError: `offset` or `length` is negative.
+    """
+
+    path: str
+    offset: int
+    length: int
+    name: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        if self.offset < 0 or self.length < 0:
+            raise ValueError(f"expected a range of bytes, got {self.offset} + {self.length}")
+
+    def view(self) -> memoryview:
+        """Returns the bytes, mapped and read-only: only the pages that are looked at are read.
+
+        Raises:
+            GEError: The file is missing (GE0208) or ends before the range does (GE0209).
+        """
+        if self.length == 0:
+            return memoryview(b"")
+        with self._open() as file:
+            return memoryview(_map(self.path, file))[self.offset : self.offset + self.length]
+
+    def write_to(self, file: IO[bytes]) -> None:
+        """Appends the bytes to `file` at its position, a few MiB at a time.
+
+        Between two regular files the kernel copies, without the bytes entering this process.
+
+        Raises:
+            GEError: The file of the weight is missing (GE0208) or too short (GE0209).
+            OSError: `file` cannot be written.
+        """
+        with self._open() as source:
+            copied = _kernel_copy(source.fileno(), self.offset, self.length, file)
+            for chunk in self._chunks(source, copied):
+                file.write(chunk)
+
+    def content_digest(self) -> str:
+        """Returns a hash of the bytes, equal to `MemoryWeight.digest` of the same bytes.
+
+        Reads the whole range once. Raises as `write_to`.
+        """
+        state = blake2b(digest_size=DIGEST_BYTES)
+        with self._open() as source:
+            for chunk in self._chunks(source, 0):
+                state.update(chunk)
+        return state.hexdigest()
+
+    def _open(self) -> IO[bytes]:
+        """Opens the file and checks that it holds the whole range."""
+        try:
+            file = open(self.path, "rb", buffering=0)  # noqa: SIM115 - the caller closes it
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            raise GEError(
+                "GE0208",
+                f"weight file '{self.path}' of {self._label()} cannot be opened: {reason}",
+                hint="put the file back where the model was loaded from",
+            ) from None
+        found = os.fstat(file.fileno())
+        if stat.S_ISREG(found.st_mode) and found.st_size >= self.offset + self.length:
+            return file
+        file.close()
+        raise self._too_short(found.st_size)
+
+    def _chunks(self, source: IO[bytes], done: int) -> Iterator[memoryview]:
+        """Yields the bytes from `done` on; each chunk is valid until the next one is asked for."""
+        buffer = memoryview(bytearray(min(CHUNK_BYTES, max(self.length - done, 0))))
+        source.seek(self.offset + done)
+        while done < self.length:
+            wanted = min(len(buffer), self.length - done)
+            got = os.readv(source.fileno(), [buffer[:wanted]])
+            if got == 0:
+                raise self._too_short(self.offset + done)
+            yield buffer[:got]
+            done += got
+
+    def _too_short(self, size: int) -> GEError:
+        return GEError(
+            "GE0209",
+            f"weight file '{self.path}' is too short for {self._label()}: expected at least "
+            f"{self.offset + self.length} bytes, got {size}",
+            hint="the file was cut or replaced; copy it again",
+        )
+
+    def _label(self) -> str:
+        return f"tensor '{self.name}'" if self.name else "a tensor"
+
+
+@dataclass(frozen=True)
+class MemoryWeight:
+    """Bytes computed at compile time; equal to another weight of the same length and digest."""
+
+    data: bytes = field(compare=False, repr=False)
+    digest: str = field(init=False)
+    length: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        digest = blake2b(self.data, digest_size=DIGEST_BYTES).hexdigest()
+        object.__setattr__(self, "digest", digest)
+        object.__setattr__(self, "length", len(self.data))
+
+    def view(self) -> memoryview:
+        """Returns the bytes, read-only, without a copy."""
+        return memoryview(self.data)
+
+    def write_to(self, file: IO[bytes]) -> None:
+        """Appends the bytes to `file` at its position."""
+        file.write(self.data)
+
+    def content_digest(self) -> str:
+        """Returns `digest`, so that both kinds of weight answer the same question."""
+        return self.digest
+
+
+Weight: TypeAlias = WeightSource | MemoryWeight
+
+
+def _map(path: str, file: IO[bytes]) -> mmap.mmap:
+    """Maps the whole of an open file read-only, or returns the mapping that is already there."""
+    found = os.fstat(file.fileno())
+    key = (path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+    if (mapping := _mappings.get(key)) is None:
+        mapping = mmap.mmap(file.fileno(), found.st_size, access=mmap.ACCESS_READ)
+        _mappings[key] = mapping
+    return mapping
+
+
+def _kernel_copy(source: int, offset: int, length: int, target: IO[bytes]) -> int:
+    """Copies as many bytes as the kernel will between two files and returns how many.
+
+    Leaves the position of `target` behind the copied bytes.
+    """
+    if sys.platform != "linux":
+        return 0
+    try:
+        descriptor = target.fileno()
+        target.flush()
+        start = target.tell()
+    except (UnsupportedOperation, OSError):
+        return 0  # not a file of the system, or a pipe
+    done = 0
+    try:
+        while done < length:
+            # At most 1 GiB a call: a signal is then answered within a second or so.
+            wanted = min(length - done, 1 << 30)
+            got = os.copy_file_range(source, descriptor, wanted, offset + done, start + done)
+            if got == 0:
+                break
+            done += got
+    except OSError as error:
+        if error.errno not in _NO_KERNEL_COPY:
+            raise
+    target.seek(start + done)
+    return done

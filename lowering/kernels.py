@@ -1,0 +1,150 @@
+"""Kernels out of ops: one symbol for all ops that compute the same."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from ge_dialect.ge.attributes import WeightAttr
+from ge_dialect.ge.base import Engine, GEOp
+from ge_dialect.ge.constants import SMALL_BYTES, ConstantOp
+from ge_dialect.ge.structure import FusionOp, YieldOp
+from ge_dialect.ge.types import byte_size
+from ge_dialect.ge_exec import KernelOp
+
+
+@dataclass
+class KernelTable:
+    """The kernels of a module, found again by what they compute; new ones go before `anchor`.
+
+    Linear in the ops it is asked about: a kernel's fingerprint is a hash of its ops, attributes
+    and wiring, without names and locations.
+    """
+
+    anchor: Operation
+    by_fingerprint: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
+    counts: dict[str, int] = field(default_factory=dict[str, int])
+
+    def kernel_of(self, op: GEOp) -> tuple[str, Sequence[SSAValue]]:
+        """Returns the symbol of the kernel that computes `op`, and the values it reads.
+
+        Small constants become part of the kernel, so they are not among the values.
+        """
+        body, operands = kernel_body(op)
+        key = fingerprint(body.block)
+        if (symbol := self.by_fingerprint.get(key)) is None:
+            symbol = self._add(op, body)
+            self.by_fingerprint[key] = symbol
+        return symbol, operands
+
+    def _add(self, op: GEOp, body: Region) -> str:
+        title = op.ge_op_type()
+        number = self.counts.get(title, 0)
+        self.counts[title] = number + 1
+        symbol = f"{title}_{number}"
+        kernel = KernelOp(symbol, title, engine_of(op), op.flops(), body)
+        block = self.anchor.parent
+        assert block is not None
+        block.insert_op_before(kernel, self.anchor)
+        return symbol
+
+
+def engine_of(op: GEOp) -> Engine:
+    """Returns the engine of an op; a fusion runs where its heaviest part does."""
+    if not isinstance(op, FusionOp):
+        return op.ENGINE
+    engines = {inner.ENGINE for inner in op.body.block.ops if isinstance(inner, GEOp)}
+    for engine in (Engine.HOST, Engine.CUBE, Engine.VECTOR, Engine.DMA):
+        if engine in engines:
+            return engine
+    return Engine.VECTOR
+
+
+def kernel_body(op: GEOp) -> tuple[Region, Sequence[SSAValue]]:
+    """Returns a region that computes `op` from block arguments, and the values they stand for."""
+    operands = [v for v in external_values(op) if not is_immediate(v)]
+    block = Block(arg_types=[value.type for value in operands])
+    mapping: dict[SSAValue, SSAValue] = dict(zip(operands, block.args, strict=True))
+    for value in external_values(op):
+        if value not in mapping and isinstance(constant := value.owner, ConstantOp):
+            clone = constant.clone()
+            block.add_op(clone)
+            mapping[value] = clone.result
+    if isinstance(op, FusionOp):
+        for argument, value in zip(op.body.block.args, op.arguments, strict=True):
+            mapping[argument] = mapping[value]
+        for inner in op.body.block.ops:
+            block.add_op(inner.clone(mapping))
+    else:
+        clone = op.clone(mapping)
+        block.add_op(clone)
+        block.add_op(YieldOp(*clone.results))
+    return Region(block), operands
+
+
+def is_immediate(value: SSAValue) -> bool:
+    """Whether a value is a constant small enough to be part of the kernels that read it."""
+    if not isinstance(owner := value.owner, ConstantOp) or isinstance(owner.value, WeightAttr):
+        return False
+    size = byte_size(value.type)
+    return size is not None and size <= SMALL_BYTES
+
+
+def external_values(op: Operation, with_repeats: bool = False) -> Sequence[SSAValue]:
+    """Returns the values an op reads from outside, its regions included, in order of first use.
+
+    Args:
+        op: Any op.
+        with_repeats: Whether a value that is read twice is listed twice.
+    """
+    found = list(op.operands)
+    if op.regions and not isinstance(op, FusionOp):
+        inside: set[SSAValue] = set()
+        for region in op.regions:
+            for block in region.blocks:
+                inside.update(block.args)
+        for inner in op.walk():
+            if inner is not op:
+                inside.update(inner.results)
+                for region in inner.regions:
+                    for block in region.blocks:
+                        inside.update(block.args)
+        found += [
+            operand
+            for inner in op.walk()
+            if inner is not op
+            for operand in inner.operands
+            if operand not in inside
+        ]
+    return found if with_repeats else list(dict.fromkeys(found))
+
+
+def fingerprint(block: Block) -> Hashable:
+    """Returns a value that is equal for blocks that compute the same: no names, no locations."""
+    numbers: dict[SSAValue, int] = {}
+    return _block_key(block, numbers)
+
+
+def _block_key(block: Block, numbers: dict[SSAValue, int]) -> Hashable:
+    for argument in block.args:
+        numbers[argument] = len(numbers)
+    ops: list[Hashable] = []
+    for op in block.ops:
+        operands = tuple(numbers[operand] for operand in op.operands)
+        for result in op.results:
+            numbers[result] = len(numbers)
+        regions = tuple(
+            _block_key(inner, numbers) for region in op.regions for inner in region.blocks
+        )
+        ops.append(
+            (
+                op.name,
+                operands,
+                tuple(sorted(op.properties.items(), key=lambda item: item[0])),
+                tuple(result.type for result in op.results),
+                regions,
+            )
+        )
+    return (tuple(argument.type for argument in block.args), tuple(ops))

@@ -1,0 +1,258 @@
+"""Greedy placement: several orders, first fit and best fit, the best plan kept.
+
+Every run places one buffer after the other at the lowest (or tightest) gap between the buffers
+that are placed and conflict with it. A run stops as soon as it can no longer beat the best plan,
+the search as soon as a plan meets the lower bound. Budgets count placements, not seconds, so that
+the same problem gives the same plan on every machine.
+
+Source: the orders are those of TensorFlow Lite's and XLA's planners (size, length of life, and the
+product of both); moving whatever stuck out to the front is squeaky wheel optimisation, Joslin and
+Clements (1999).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ge_dialect.diagnostics import GEError
+from ge_dialect.lowering.memory.conflicts import Conflicts
+from ge_dialect.lowering.memory.problem import Plan, Problem
+
+_REPAIR_ROUNDS = 64
+_WORK = 1_200_000_000
+_WORK_PER_PLACEMENT = 3_000
+"""Limits of the search: rounds of repair, and all work, in conflicts that are looked at, where the
+fixed cost of placing one buffer counts as so many."""
+
+_NAMES_SHOWN = 5
+
+
+class MemoryFullError(GEError):
+    """A problem does not fit its capacity.
+
+    Attributes:
+        plan: The best plan found; its peak is above the capacity.
+        missing: Bytes by which that plan exceeds the capacity.
+        live: Indices of the buffers alive at the heaviest moment, the largest first.
+        proved: Whether no plan at all can fit, because the lower bound is above the capacity.
+    """
+
+    def __init__(self, problem: Problem, plan: Plan, capacity: int):
+        buffers = problem.buffers
+        self.plan = plan
+        self.missing = plan.peak - capacity
+        self.live = tuple(sorted(problem.peak_set, key=lambda i: (-buffers[i].footprint, i)))
+        self.proved = plan.lower_bound > capacity
+        shown = [f"'{buffers[i].name}' ({buffers[i].footprint})" for i in self.live[:_NAMES_SHOWN]]
+        more = f" and {len(self.live) - len(shown)} more" if len(self.live) > len(shown) else ""
+        bound = f"lower bound {plan.lower_bound}"
+        super().__init__(
+            "GE0502" if self.proved else "GE0503",
+            f"{problem.space} is full: {plan.peak} bytes needed, {capacity} available,"
+            f" {self.missing} missing ({bound if self.proved else f'not proved, {bound}'});"
+            f" alive at the peak: {', '.join(shown)}{more}",
+            hint=f"raise the limit to {plan.peak} bytes, or reduce the batch or sequence length",
+        )
+
+
+def solve(problem: Problem) -> Plan:
+    """Returns the best plan of a portfolio of greedy heuristics.
+
+    Deterministic. Placing a buffer costs the number of placed buffers it conflicts with.
+
+    Raises:
+        GEError: The best plan exceeds the capacity (`MemoryFullError`: GE0502 where that is
+            proved, GE0503 where a better plan may exist), or buffers of given places overlap
+            (GE0504).
+    """
+    plan = minimise(problem)
+    if problem.capacity is not None and plan.peak > problem.capacity:
+        raise MemoryFullError(problem, plan, problem.capacity)
+    return plan
+
+
+def minimise(problem: Problem) -> Plan:
+    """Returns the plan of the lowest peak found, whatever the capacity.
+
+    Raises:
+        GEError: GE0504, buffers of given places overlap.
+    """
+    search = _Search(problem, Conflicts(problem))
+    for order, best_fit in search.attempts():
+        search.run(order, best_fit)
+        if search.done:
+            break
+    else:
+        search.repair()
+    return search.plan()
+
+
+class _Search:
+    """The best placement so far, and what is needed to look for a better one."""
+
+    def __init__(self, problem: Problem, conflicts: Conflicts):
+        self.problem = problem
+        self.conflicts = conflicts
+        self.bound = problem.lower_bound
+        buffers = problem.buffers
+        self.sizes: npt.NDArray[Any] = np.array([b.footprint for b in buffers], dtype=np.int64)
+        self.alignments = [b.alignment for b in buffers]
+        self.fixed = [i for i, b in enumerate(buffers) if b.offset is not None and b.footprint]
+        self.free = [i for i, b in enumerate(buffers) if b.offset is None and b.footprint]
+        self.best: npt.NDArray[Any] | None = None
+        self.best_order: Sequence[int] = ()
+        self.peak = int(self.sizes.sum()) + problem.fixed_top + sum(self.alignments) + 1
+        self.work = 0
+        self.work_per_run = len(buffers) * _WORK_PER_PLACEMENT + conflicts.count
+        self._check_fixed()
+
+    @property
+    def done(self) -> bool:
+        """Whether the best placement cannot be improved."""
+        return self.peak == self.bound
+
+    def plan(self) -> Plan:
+        """The best placement; buffers without bytes lie at their given place, or at 0."""
+        assert self.best is not None  # the first run accepts whatever it finds
+        given = [buffer.offset for buffer in self.problem.buffers]
+        offsets = tuple(
+            max(int(found), 0) if place is None else place
+            for found, place in zip(self.best, given, strict=True)
+        )
+        return Plan(offsets, self.peak, self.bound)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the budget does not allow another run."""
+        return self.work + self.work_per_run > _WORK
+
+    def attempts(self) -> Iterator[tuple[list[int], bool]]:
+        """Orders of placement to try with first and best fit, the most promising first."""
+        reach = np.maximum(self.conflicts.ends - self.conflicts.starts, 0).sum(axis=1)
+        sizes, lengths = self.sizes.tolist(), reach.tolist()
+        keys: tuple[Callable[[int], tuple[int, ...]], ...] = (
+            lambda i: (-sizes[i], -lengths[i], i),
+            lambda i: (-sizes[i] * lengths[i], i),
+            lambda i: (-lengths[i], -sizes[i], i),
+            lambda i: (i,),
+        )
+        for best_fit in (False, True):
+            for key in keys:
+                if self.best is None or not self.exhausted:
+                    yield sorted(self.free, key=key), best_fit
+
+    def repair(self) -> None:
+        """Places again and again, whatever stuck out of the lower bound first."""
+        order = list(self.best_order)
+        for _ in range(_REPAIR_ROUNDS):
+            offsets = None if self.exhausted else self.run(order, best_fit=False, whole=True)
+            if self.done or offsets is None:
+                return
+            tops = offsets + self.sizes
+            high = [i for i in order if tops[i] > self.bound]
+            if not high or high == order[: len(high)]:
+                return
+            out = set(high)
+            order = high + [i for i in order if i not in out]
+
+    def run(
+        self, order: Sequence[int], best_fit: bool, whole: bool = False
+    ) -> npt.NDArray[Any] | None:
+        """Places all buffers in an order and keeps the result if it is the best.
+
+        Args:
+            order: The buffers without a given place.
+            best_fit: Whether to take the tightest gap instead of the lowest.
+            whole: Whether to go on where the placement can no longer be the best.
+
+        Returns:
+            The offsets, or None if the run was given up.
+        """
+        self.work += self.work_per_run
+        placement = _Placement(self.conflicts, self.sizes)
+        peak = self.problem.fixed_top
+        for i in self.fixed:
+            placement.put(i, self.problem.buffers[i].offset or 0)
+        for i in order:
+            offset = placement.gap(i, self.alignments[i], best_fit)
+            placement.put(i, offset)
+            peak = max(peak, offset + int(self.sizes[i]))
+            if peak >= self.peak and not whole:
+                return None
+        if peak < self.peak:
+            self.best, self.best_order, self.peak = placement.offsets, order, peak
+        return placement.offsets
+
+    def _check_fixed(self) -> None:
+        buffers = self.problem.buffers
+        taken = set(self.fixed)
+        for i in self.fixed:
+            begin = buffers[i].offset or 0
+            for j in self.conflicts.near(i).tolist():
+                other = buffers[j].offset
+                if j > i and j in taken and other is not None:
+                    ends = begin + buffers[i].footprint, other + buffers[j].footprint
+                    if begin < ends[1] and other < ends[0]:
+                        raise GEError(
+                            "GE0504",
+                            f"'{buffers[i].name}' at bytes {begin} to {ends[0]} and"
+                            f" '{buffers[j].name}' at bytes {other} to {ends[1]} overlap while"
+                            " both are alive",
+                            hint="move one of the two, or leave its place open",
+                        )
+
+
+class _Placement:
+    """Buffers that have a place so far, at most one place a buffer."""
+
+    def __init__(self, conflicts: Conflicts, sizes: npt.NDArray[Any]):
+        self.conflicts = conflicts
+        self.sizes = sizes
+        self.offsets: npt.NDArray[Any] = np.full(len(sizes), -1, dtype=np.int64)
+        # By offset; only kept where neighbours are not listed, else sorting those is cheaper.
+        self._placed: npt.NDArray[Any] = np.zeros(len(sizes), dtype=np.int64)
+        self._keys: npt.NDArray[Any] = np.zeros(len(sizes), dtype=np.int64)
+        self._count = 0
+
+    def put(self, index: int, offset: int) -> None:
+        """Gives a buffer its place."""
+        self.offsets[index] = offset
+        if self.conflicts.sparse:
+            return
+        count = self._count
+        at = int(np.searchsorted(self._keys[:count], offset, side="right"))
+        for array, value in ((self._keys, offset), (self._placed, index)):
+            array[at + 1 : count + 1] = array[at:count].copy()
+            array[at] = value
+        self._count += 1
+
+    def gap(self, index: int, alignment: int, best_fit: bool) -> int:
+        """Returns an offset at which a buffer touches no placed one that it conflicts with."""
+        near = self._near(index)
+        if not len(near):
+            return 0
+        lower = self.offsets[near]
+        tops = np.maximum.accumulate(lower + self.sizes[near])
+        if alignment > 1:
+            tops = -(-tops // alignment) * alignment
+        room = lower.copy()
+        room[1:] -= tops[:-1]
+        fits = (room >= self.sizes[index]).nonzero()[0]
+        if not len(fits):
+            return int(tops[-1])
+        chosen = int(fits[room[fits].argmin()] if best_fit else fits[0])
+        return int(tops[chosen - 1]) if chosen else 0
+
+    def _near(self, index: int) -> npt.NDArray[Any]:
+        """The placed buffers that conflict with one, by offset."""
+        if not self.conflicts.sparse:
+            placed = self._placed[: self._count]
+            return placed[self.conflicts.row(index)[placed]]
+        near = self.conflicts.near(index)
+        offsets = self.offsets[near]
+        placed = offsets >= 0
+        return near[placed][offsets[placed].argsort(kind="stable")]

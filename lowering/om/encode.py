@@ -1,0 +1,121 @@
+"""A planned module as an `.om` file: the graph for viewers, the tasks, the plan itself, weights."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from io import StringIO
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.printer import Printer
+
+from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.attributes import ElidedWeight, NamedWeight, WeightAttr
+from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.ge_exec import PlanOp
+from ge_dialect.ge_exec.memory import offset_of
+from ge_dialect.lowering.om.file import PackedWeights, write_om
+from ge_dialect.lowering.om.graph import om_model
+from ge_dialect.lowering.verify_plan import verify_plan
+from ge_dialect.weights import WeightSource
+
+
+def write_plan(module: ModuleOp, path: str, name: str = "main") -> None:
+    """Verifies a planned module and writes it as an `.om` file, all or nothing.
+
+    Weights go from where they are to the file, in pieces; the module is as before afterwards.
+
+    Args:
+        module: Kernels and one plan with addresses and streams.
+        path: Of the file.
+        name: Of the model, in the header.
+
+    Raises:
+        GEError: There is no plan, it is not right, or the file cannot be written.
+    """
+    plan = plan_of(module)
+    verify_plan(plan)
+    packed = PackedWeights()
+    holders = weight_holders(module)
+    offsets = {id(op): packed.add(stored(attr)) for op, attr in holders}
+    check_offsets(plan, offsets)
+    with relative_weights(holders, offsets):
+        text = plan_text(module)
+    model = om_model(plan, name, packed.size)
+    write_om(path, model, text, packed if packed.size else b"")
+
+
+def plan_of(module: ModuleOp) -> PlanOp:
+    """Returns the one plan of a module.
+
+    Raises:
+        GEError: There is none, or more than one.
+    """
+    plans = [op for op in module.body.block.ops if isinstance(op, PlanOp)]
+    if len(plans) != 1:
+        raise GEError(
+            "GE0620",
+            f"expected a module with one plan, got {len(plans)}",
+            hint="lower the module first, with -p ge-lower",
+        )
+    return plans[0]
+
+
+def weight_holders(module: ModuleOp) -> list[tuple[Operation, WeightAttr]]:
+    """Returns the ops that hold a weight, in the order of the module: plan weights first."""
+    inside = [op for op in module.walk() if isinstance(op, ConstantOp)]
+    return [
+        *((op, op.value) for op in plan_of(module).weights),
+        *((op, op.value) for op in inside if isinstance(op.value, WeightAttr)),
+    ]
+
+
+def stored(attr: WeightAttr) -> WeightSource:
+    """Returns the bytes of a weight, as something that can write itself.
+
+    Raises:
+        GEError: They were left out of the text that the module was parsed from.
+    """
+    weight = attr.data.weight
+    if isinstance(weight, ElidedWeight):
+        weight.view()
+    return weight  # pyright: ignore[reportReturnType]  # the elided kind has raised
+
+
+def check_offsets(plan: PlanOp, offsets: dict[int, int]) -> None:
+    """Checks that the weight arena of the plan is laid out as the file will be.
+
+    Raises:
+        GEError: It is not, so that the plan would read other bytes.
+    """
+    for op in plan.weights:
+        if offset_of(op) != offsets[id(op)]:
+            raise GEError(
+                "GE0621",
+                f"weight '{op.value.data.name}' is planned at byte {offset_of(op)},"
+                f" but is stored at {offsets[id(op)]}",
+                hint="plan the memory again, with -p ge-plan-memory",
+            )
+
+
+@contextmanager
+def relative_weights(
+    holders: list[tuple[Operation, WeightAttr]], offsets: dict[int, int]
+) -> Generator[None]:
+    """Makes every weight a range of the file being written (path ""), and back again."""
+    for op, attr in holders:
+        source = WeightSource("", offsets[id(op)], attr.data.length)
+        op.properties["value"] = WeightAttr(NamedWeight(attr.data.name, source))
+    try:
+        yield
+    finally:
+        for op, attr in holders:
+            op.properties["value"] = attr
+
+
+def plan_text(module: ModuleOp) -> str:
+    """Returns the text of a module as a plan holds it: custom form, with locations."""
+    text = StringIO()
+    Printer(text, print_debuginfo=True).print_op(module)
+    return text.getvalue() + "\n"

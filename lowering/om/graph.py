@@ -1,0 +1,282 @@
+"""The graph that viewers show: one op a task, with stream, addresses and provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    UnitAttr,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ge_dialect.ge.base import GEOp
+from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.ge.dtypes import dtype_of
+from ge_dialect.ge_exec import (
+    ArenaOp,
+    CopyOp,
+    InputOp,
+    LaunchOp,
+    PlanOp,
+    RecordOp,
+    WaitOp,
+    WeightOp,
+)
+from ge_dialect.ge_exec.memory import PlacedOp, base_of, buffer_bytes, is_buffer, offset_of
+from ge_dialect.ge_exec.tasks import TaskOp, reads, task_id, writes
+from ge_dialect.locations import location_names
+from ge_dialect.lowering.om.attributes import AttrValue, OmTensor, OmWeight
+from ge_dialect.lowering.om.model import OmGraph, OmModel, OmOp, const_op
+from ge_dialect.lowering.om.tasks import OmTask, TaskType
+
+Source = tuple[str, OmTensor]
+"""Who holds a buffer's value, as `name:index`, and what it is."""
+
+
+def om_model(plan: PlanOp, name: str, weight_size: int) -> OmModel:
+    """Returns what MODEL_DEF and TASK_INFO hold of a plan."""
+    builder = GraphBuilder(plan)
+    ops = builder.build()
+    sizes = {op.arena_name.data: op.size.value.data for op in _arenas(plan)}
+    events = {op.event.value.data for op in plan.walk() if isinstance(op, RecordOp)}
+    work = sum(size for arena, size in sizes.items() if arena != "weights")
+    return OmModel(
+        name=name,
+        graphs=(OmGraph(name, tuple(ops)),),
+        tasks=tuple(om_tasks(plan, builder.ids, work)),
+        memory_size=work,
+        weight_size=weight_size,
+        stream_num=max(1, len(plan.streams)),
+        event_num=len(events),
+        attrs={"attr_model_out_nodes_name": [op.io_name.data for op in plan.outputs]},
+    )
+
+
+def _arenas(plan: PlanOp) -> list[ArenaOp]:
+    return [op for op in plan.body.block.ops if isinstance(op, ArenaOp)]
+
+
+@dataclass
+class GraphBuilder:
+    """The root graph of a plan."""
+
+    plan: PlanOp
+    sources: dict[PlacedOp, Source] = field(default_factory=dict[PlacedOp, Source])
+    names: dict[str, int] = field(default_factory=dict[str, int])
+    ids: dict[int, int] = field(default_factory=dict[int, int])
+    ops: list[OmOp] = field(default_factory=list[OmOp])
+
+    def build(self) -> list[OmOp]:
+        """Returns `Data`, `Const`, one op a task in order, and `NetOutput`."""
+        for index, op in enumerate(self.plan.inputs):
+            self._data(index, op)
+        for op in self.plan.weights:
+            self._const(op)
+        streams = {
+            task_id(op): stream.id.value.data
+            for stream in self.plan.streams
+            for op in stream.body.block.ops
+            if isinstance(op, LaunchOp | CopyOp)
+        }
+        for task in self.plan.tasks():
+            self._task(task, streams[task_id(task)])
+        self._net_output()
+        return self.ops
+
+    def _data(self, index: int, op: InputOp) -> None:
+        name = self._unique(op.io_name.data)
+        desc = tensor_desc(op.result.type, "y")
+        self.sources[op] = (f"{name}:0", desc)
+        self._add(
+            OmOp(
+                name,
+                "Data",
+                output_descs=(desc,),
+                attrs={"index": index},
+                stream_id=-1,
+                output_offsets=(offset_of(op) or 0,),
+            )
+        )
+
+    def _const(self, op: WeightOp) -> None:
+        name = self._unique(op.value.data.name)
+        desc = tensor_desc(op.result.type, "y")
+        self.sources[op] = (f"{name}:0", desc)
+        weight = OmWeight(desc, offset_of(op) or 0, op.size)
+        self._add(const_op(name, weight, op_id=len(self.ops)))
+
+    def _task(self, task: TaskOp, stream: int) -> None:
+        nodes = location_names(task)
+        kind = task.kernel_op().op_type.data if isinstance(task, LaunchOp) else "MemcpyAsync"
+        name = self._unique(nodes[-1] if nodes else f"{kind}_{task_id(task)}")
+        inputs = [self._source(value) for value in reads(task)]
+        outputs = [tensor_desc(value.type, f"y{i}") for i, value in enumerate(writes(task))]
+        self.ids[task_id(task)] = len(self.ops)
+        self._add(
+            OmOp(
+                name,
+                kind,
+                inputs=tuple(source for source, _ in inputs),
+                input_descs=tuple(desc for _, desc in inputs),
+                output_descs=tuple(outputs),
+                attrs=task_attrs(task),
+                stream_id=stream,
+                input_offsets=tuple(address(value) for value in reads(task)),
+                output_offsets=tuple(address(value) for value in writes(task)),
+                source_nodes=nodes,
+            )
+        )
+        for index, (value, desc) in enumerate(zip(writes(task), outputs, strict=True)):
+            self.sources[base_of(value)[0]] = (f"{name}:{index}", desc)
+
+    def _source(self, value: SSAValue) -> Source:
+        return self.sources[base_of(value)[0]]
+
+    def _net_output(self) -> None:
+        found = [self._source(op.buffer) for op in self.plan.outputs]
+        self._add(
+            OmOp(
+                self._unique("NetOutput"),
+                "NetOutput",
+                inputs=tuple(source for source, _ in found),
+                input_descs=tuple(desc for _, desc in found),
+                stream_id=-1,
+                input_offsets=tuple(address(op.buffer) for op in self.plan.outputs),
+            )
+        )
+
+    def _add(self, op: OmOp) -> None:
+        object.__setattr__(op, "id", len(self.ops))
+        self.ops.append(op)
+
+    def _unique(self, name: str) -> str:
+        # `:` separates name and index in an edge, so it cannot be part of a name.
+        name = name.replace(":", "_") or "_"
+        if (count := self.names.get(name)) is None:
+            self.names[name] = 1
+            return name
+        self.names[name] = count + 1
+        return self._unique(f"{name}_{count}")
+
+
+def address(value: SSAValue) -> int:
+    """Returns the byte offset of a buffer value in its arena."""
+    owner, inner = base_of(value)
+    return (offset_of(owner) or 0) + inner
+
+
+def tensor_desc(type: Attribute, port: str) -> OmTensor:
+    """Returns the descriptor of a buffer type."""
+    assert is_buffer(type)
+    dtype = dtype_of(type.element_type)
+    return OmTensor(port, dtype.name, type.get_shape(), size=buffer_bytes(type))
+
+
+def task_attrs(task: TaskOp) -> dict[str, AttrValue]:
+    """Returns what a viewer shows of a task: kernel, engine, and the attributes of its ops."""
+    if isinstance(task, CopyOp):
+        return {"bytes": buffer_bytes(task.source.type)}
+    kernel = task.kernel_op()
+    attrs: dict[str, AttrValue] = {
+        "kernel": kernel.sym_name.data,
+        "engine": kernel.engine.data,
+        "flops": kernel.flops.value.data,
+        "tier": "hbm",
+    }
+    inner = [
+        op
+        for op in kernel.body.block.ops
+        if isinstance(op, GEOp) and not isinstance(op, ConstantOp)
+    ]
+    if len(inner) == 1:
+        return attrs | dict(op_attrs(inner[0]))
+    attrs["fused_ops"] = [op.ge_op_type() for op in inner]
+    return attrs
+
+
+def op_attrs(op: Operation) -> Iterator[tuple[str, AttrValue]]:
+    """Yields the properties of an op that are numbers, texts or lists of them."""
+    for name, attr in sorted(op.properties.items()):
+        if name in ("operandSegmentSizes", "resultSegmentSizes"):
+            continue
+        if (value := attr_value(attr)) is not None:
+            yield name, value
+
+
+def attr_value(attr: Attribute) -> AttrValue | None:
+    """Returns a property as a value of `.om`, or None for one that has no such form."""
+    match attr:
+        case UnitAttr():
+            return True
+        case IntegerAttr():
+            return attr.value.data
+        case FloatAttr():
+            return attr.value.data
+        case StringAttr():
+            return attr.data
+        case DenseArrayBase():
+            return cast(Sequence[int], attr.get_values())  # pyright: ignore[reportUnknownMemberType]
+        case ArrayAttr():
+            items = [attr_value(item) for item in cast(ArrayAttr[Attribute], attr)]
+            return str(items) if items else None
+        case _:
+            return None
+
+
+def om_tasks(plan: PlanOp, ids: dict[int, int], work_size: int) -> Iterator[OmTask]:
+    """Yields the tasks in launch order: by the plan's order, each wait before its task."""
+    found: list[tuple[int, int, int, OmTask]] = []
+    for stream in plan.streams:
+        number = stream.id.value.data
+        ops = list(stream.body.block.ops)
+        upcoming = _next_ids(ops)
+        last = -1
+        for position, op in enumerate(ops):
+            if isinstance(op, LaunchOp | CopyOp):
+                last = task_id(op)
+                task = _task(op, number, ids[last], work_size)
+            else:
+                assert isinstance(op, RecordOp | WaitOp)
+                kind = TaskType.EVENT_RECORD if isinstance(op, RecordOp) else TaskType.EVENT_WAIT
+                task = OmTask(kind, number, event=op.event.value.data)
+            at = upcoming[position] if isinstance(op, WaitOp) else last
+            found.append((at, number, position, task))
+    yield from (task for *_, task in sorted(found, key=lambda item: item[:3]))
+
+
+def _next_ids(ops: Sequence[Operation]) -> list[int]:
+    """Returns for each op the id of the task that follows it on its stream."""
+    following: list[int] = []
+    upcoming = 1 << 62
+    for op in reversed(ops):
+        following.append(upcoming)
+        if isinstance(op, LaunchOp | CopyOp):
+            upcoming = task_id(op)
+    return following[::-1]
+
+
+def _task(op: TaskOp, stream: int, op_index: int, work_size: int) -> OmTask:
+    if isinstance(op, CopyOp):
+        return OmTask(
+            TaskType.MEMCPY_ASYNC,
+            stream,
+            op_index,
+            source=_logical(op.source, work_size),
+            destination=_logical(op.target, work_size),
+            count=buffer_bytes(op.source.type),
+        )
+    args = tuple(_logical(value, work_size) for value in (*op.inputs, *op.outputs))
+    return OmTask(TaskType.KERNEL, stream, op_index, kernel=op.kernel.string_value(), args=args)
+
+
+def _logical(value: SSAValue, work_size: int) -> int:
+    """Returns an address as a task holds it: weights lie behind the work arena."""
+    offset = address(value)
+    return offset + work_size if isinstance(base_of(value)[0], WeightOp) else offset

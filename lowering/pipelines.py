@@ -1,0 +1,44 @@
+"""The pipeline of this layer: from fused `ge` to a verified plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.passes import ModulePass
+
+from ge_dialect.passes.pipelines import PipelinePass
+
+
+@dataclass(frozen=True)
+class LowerPipeline(PipelinePass):
+    """Kernels, streams, memory, events, in GE's order; the result is verified.
+
+    Options:
+    - `streams`: at most this many streams. Default 1.
+    - `target`: name of a chip, or path of a TOML file. Default Ascend910B1.
+    - `memory-limit`: bytes of the work arena. Default: no limit.
+    - `reuse`: whether buffers may take the bytes of dead ones. Default true.
+    """
+
+    name = "ge-lower"
+
+    streams: int = 1
+    target: str = "Ascend910B1"
+    memory_limit: int | None = None
+    reuse: bool = True
+
+    def passes(self) -> Sequence[ModulePass]:
+        from ge_dialect.lowering.assign_streams import AssignStreamsPass
+        from ge_dialect.lowering.bufferize import BufferizePass
+        from ge_dialect.lowering.insert_events import InsertEventsPass
+        from ge_dialect.lowering.memory.plan_memory import PlanMemoryPass
+        from ge_dialect.lowering.verify_plan import VerifyPlanPass
+
+        return (
+            BufferizePass(),
+            AssignStreamsPass(self.streams, self.target),
+            PlanMemoryPass(self.memory_limit, self.reuse),
+            InsertEventsPass(),
+            VerifyPlanPass(),
+        )

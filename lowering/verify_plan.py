@@ -1,0 +1,367 @@
+"""`ge-verify-plan`: proves a plan right, from the plan alone.
+
+Independent of every planner: it knows what tasks read and write, in which order streams and events
+put them, and which bytes each buffer has. Checked, for every execution that the streams allow:
+
+- every wait has its record, no two records of an event get in each other's way, no deadlock;
+- everything lies inside its arena, aligned as the arena's target wants it;
+- two accesses of one byte, one of them a write, are ordered;
+- what a task reads is what was last written to that very buffer: nobody else has taken the bytes;
+- inputs and weights are never written; outputs hold their own value at the end.
+
+Vector clocks as in Mattern, "Virtual Time and Global States of Distributed Systems" (1989); the
+race check keeps the last write and the reads since, as in Flanagan and Freund, "FastTrack" (2009).
+Cost: tasks times streams, plus the byte ranges that accesses cover.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.base import GEOp
+from ge_dialect.ge_exec import (
+    ArenaOp,
+    CopyOp,
+    InputOp,
+    LaunchOp,
+    PlanOp,
+    RecordOp,
+    WaitOp,
+    WeightOp,
+)
+from ge_dialect.ge_exec.memory import PlacedOp, base_of, buffer_bytes, offset_of
+from ge_dialect.ge_exec.tasks import TaskOp, reads, task_id, writes
+from ge_dialect.locations import location_name
+
+CODE = "GE0540"
+
+
+@dataclass(frozen=True)
+class VerifyPlanPass(ModulePass):
+    """Fails where a planned module is not right; changes nothing."""
+
+    name = "ge-verify-plan"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for plan in [inner for inner in op.body.block.ops if isinstance(inner, PlanOp)]:
+            verify_plan(plan)
+
+
+@dataclass(frozen=True)
+class Access:
+    """Bytes of an arena that a task touches: `[start, end)`, belonging to `owner`."""
+
+    owner: PlacedOp
+    arena: ArenaOp
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a task runs, and what had happened on each stream before it."""
+
+    stream: int
+    position: int
+    clock: tuple[int, ...]
+
+    def after(self, other: Place) -> bool:
+        """Whether `other` has ended before this starts, in every execution."""
+        return self.clock[other.stream] >= other.position
+
+
+def verify_plan(plan: PlanOp) -> None:
+    """Checks a plan.
+
+    Raises:
+        GEError: It is not right; says which task, which bytes, and what is missing.
+    """
+    order = execution_order(plan)
+    memory: dict[ArenaOp, Bytes] = {}
+    for op in (*plan.inputs, *plan.weights):
+        access = _access(op.result)
+        memory.setdefault(access.arena, Bytes()).initialise(access)
+    for op in plan.buffers:
+        memory.setdefault(_access(op.result).arena, Bytes())
+    check_apart([_access(op.result) for op in (*plan.inputs, *plan.weights)])
+    for task, place in order:
+        check_task(task, place, memory)
+    for output in plan.outputs:
+        access = _access(output.buffer)
+        memory[access.arena].check_value(access, f"output '{output.io_name.data}'")
+
+
+def execution_order(plan: PlanOp) -> Sequence[tuple[TaskOp, Place]]:
+    """Returns the tasks in one order that the streams allow, each with its vector clock.
+
+    Raises:
+        GEError: The streams wait for each other, or for an event that nobody records.
+    """
+    queues = [deque(stream.body.block.ops) for stream in plan.streams]
+    runner = Clocks(len(queues))
+    order: list[tuple[TaskOp, Place]] = []
+    progress = True
+    while progress:
+        progress = False
+        for stream, queue in enumerate(queues):
+            while queue and runner.step(stream, queue[0], order):
+                queue.popleft()
+                progress = True
+    stuck = [queue[0] for queue in queues if queue]
+    if stuck:
+        waits = ", ".join(str(op.event.value.data) for op in stuck if isinstance(op, WaitOp))
+        raise GEError(CODE, f"streams stand still: waits for events {waits} are never served")
+    return order
+
+
+@dataclass
+class Clocks:
+    """Vector clocks of the streams while one legal execution goes by.
+
+    An event is a flag: a record sets it, the one wait it serves clears it.
+    """
+
+    streams: int
+    clocks: list[list[int]] = field(init=False)
+    recorded: dict[int, tuple[int, ...]] = field(default_factory=dict[int, tuple[int, ...]])
+    waited: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
+
+    def __post_init__(self) -> None:
+        self.clocks = [[0] * self.streams for _ in range(self.streams)]
+
+    def step(self, stream: int, op: Operation, order: list[tuple[TaskOp, Place]]) -> bool:
+        """Runs one op of a stream; returns False where it has to wait."""
+        clock = self.clocks[stream]
+        if isinstance(op, WaitOp):
+            return self._wait(stream, op.event.value.data)
+        if isinstance(op, RecordOp):
+            self._record(stream, op.event.value.data)
+            return True
+        assert isinstance(op, LaunchOp | CopyOp)
+        position = clock[stream] + 1
+        order.append((op, Place(stream, position, tuple(clock))))
+        clock[stream] = position
+        return True
+
+    def _wait(self, stream: int, event: int) -> bool:
+        if (reached := self.recorded.pop(event, None)) is None:
+            return False
+        if event in self.waited and not self._is_past(stream, event):
+            raise GEError(CODE, f"event {event}: two waits may take each other's record")
+        clock = self.clocks[stream]
+        for index, value in enumerate(reached):
+            clock[index] = max(clock[index], value)
+        self.waited[event] = (stream, clock[stream] + 1)
+        # A wait is a moment of its own, so that a later record can be shown to come after it.
+        clock[stream] += 1
+        return True
+
+    def _record(self, stream: int, event: int) -> None:
+        if event in self.recorded:
+            raise GEError(CODE, f"event {event} is recorded again before its wait")
+        if event in self.waited and not self._is_past(stream, event):
+            raise GEError(CODE, f"event {event} may be recorded again before its wait")
+        self.recorded[event] = tuple(self.clocks[stream])
+
+    def _is_past(self, stream: int, event: int) -> bool:
+        """Whether the last wait for an event is over when `stream` is where it is."""
+        waiter, position = self.waited[event]
+        return self.clocks[stream][waiter] >= position
+
+
+@dataclass
+class Segment:
+    """Some bytes: whose value they hold, who wrote it, who has read it since (last a stream)."""
+
+    owner: PlacedOp | None = None
+    writer: tuple[TaskOp, Place] | None = None
+    readers: dict[int, tuple[TaskOp, Place]] = field(
+        default_factory=dict[int, tuple[TaskOp, Place]]
+    )
+
+    def copy(self) -> Segment:
+        """Returns an independent copy, for the other half of a split."""
+        return Segment(self.owner, self.writer, dict(self.readers))
+
+
+@dataclass
+class Bytes:
+    """An arena as segments between the offsets that accesses start and end at."""
+
+    starts: list[int] = field(default_factory=lambda: [0])
+    segments: list[Segment] = field(default_factory=lambda: [Segment()])
+
+    def covered(self, access: Access) -> Iterator[Segment]:
+        """Yields the segments of an access, split so that they cover exactly its bytes."""
+        if access.start == access.end:
+            return
+        first, last = self._split(access.start), self._split(access.end)
+        yield from self.segments[first:last]
+
+    def _split(self, offset: int) -> int:
+        index = bisect_left(self.starts, offset)
+        if index == len(self.starts) or self.starts[index] != offset:
+            self.starts.insert(index, offset)
+            self.segments.insert(index, self.segments[index - 1].copy())
+        return index
+
+    def initialise(self, access: Access) -> None:
+        """Puts the value of an input or weight into its bytes."""
+        for segment in self.covered(access):
+            segment.owner = access.owner
+
+    def check_value(self, access: Access, reader: str) -> None:
+        """Checks that the bytes of an access hold the value of its own buffer."""
+        for segment in self.covered(access):
+            if segment.owner is access.owner:
+                continue
+            if isinstance(access.owner, WeightOp) and isinstance(segment.owner, WeightOp):
+                continue  # equal weights are stored once; `check_apart` has seen that they are
+            what = "nothing yet" if segment.owner is None else describe(segment.owner)
+            raise GEError(
+                CODE,
+                f"{reader} reads {describe(access.owner)} at bytes {access.start} to {access.end},"
+                f" where {what} is",
+            )
+
+
+def check_task(task: TaskOp, place: Place, memory: dict[ArenaOp, Bytes]) -> None:
+    """Checks one task against what came before it, and records what it does."""
+    read = [_access(value) for value in reads(task)]
+    written = [_access(value) for value in writes(task)]
+    check_in_place(task, read, written)
+    for access in read:
+        memory[access.arena].check_value(access, describe_task(task))
+        for segment in memory[access.arena].covered(access):
+            _expect_after(task, place, segment.writer, access)
+    for access in written:
+        if isinstance(access.owner, InputOp | WeightOp):
+            raise GEError(CODE, f"{describe_task(task)} writes {describe(access.owner)}")
+        for segment in memory[access.arena].covered(access):
+            _expect_after(task, place, segment.writer, access)
+            for reader in segment.readers.values():
+                _expect_after(task, place, reader, access)
+    _commit(task, place, read, written, memory)
+
+
+def _commit(
+    task: TaskOp,
+    place: Place,
+    read: Sequence[Access],
+    written: Sequence[Access],
+    memory: dict[ArenaOp, Bytes],
+) -> None:
+    for access in read:
+        for segment in memory[access.arena].covered(access):
+            segment.readers[place.stream] = (task, place)
+    for access in written:
+        for segment in memory[access.arena].covered(access):
+            segment.owner, segment.writer, segment.readers = access.owner, (task, place), {}
+
+
+def _expect_after(
+    task: TaskOp, place: Place, other: tuple[TaskOp, Place] | None, access: Access
+) -> None:
+    if other is None or place.after(other[1]):
+        return
+    raise GEError(
+        CODE,
+        f"{describe_task(task)} and {describe_task(other[0])} are not ordered, but both use"
+        f" bytes {access.start} to {access.end} of arena '{access.arena.arena_name.data}'",
+        hint=f"stream {place.stream} has to wait for stream {other[1].stream}",
+    )
+
+
+def check_in_place(task: TaskOp, read: Sequence[Access], written: Sequence[Access]) -> None:
+    """Checks that a task writes over what it reads only where its kernel may."""
+    for j, target in enumerate(written):
+        for other in written[:j]:
+            if _overlap(target, other):
+                raise GEError(CODE, f"{describe_task(task)} writes two results to the same bytes")
+        for i, source in enumerate(read):
+            if _overlap(source, target) and not _may_share(task, i, j, source, target):
+                raise GEError(
+                    CODE,
+                    f"{describe_task(task)} writes {describe(target.owner)} over"
+                    f" {describe(source.owner)}, which it still reads",
+                )
+
+
+def _may_share(task: TaskOp, i: int, j: int, source: Access, target: Access) -> bool:
+    if not isinstance(task, LaunchOp) or (source.start, source.end) != (target.start, target.end):
+        return False
+    block = task.kernel_op().body.block
+    for op in block.ops:
+        if isinstance(op, GEOp) and block.args[i] in op.operands:
+            pairs = op.in_place_pairs()
+            operand = list(op.operands).index(block.args[i])
+            last = block.last_op
+            yields = last is not None and list(last.operands) == list(op.results)
+            return yields and (operand, j) in pairs and block.args[i].uses.get_length() == 1
+    return False
+
+
+def check_apart(accesses: Sequence[Access]) -> None:
+    """Checks that what lives all the time shares no byte."""
+    by_arena: dict[ArenaOp, list[Access]] = defaultdict(list)
+    for access in accesses:
+        by_arena[access.arena].append(access)
+    for group in by_arena.values():
+        ordered = sorted(
+            (access for access in group if access.end > access.start),
+            key=lambda access: (access.start, access.end),
+        )
+        for left, right in pairwise(ordered):
+            # Equal weights may be stored once; anything else that overlaps is a fault.
+            same = (left.start, left.end) == (right.start, right.end) and isinstance(
+                left.owner, WeightOp
+            )
+            if left.end > right.start and not same:
+                raise GEError(
+                    CODE, f"{describe(left.owner)} and {describe(right.owner)} share bytes"
+                )
+
+
+def _overlap(a: Access, b: Access) -> bool:
+    return a.arena is b.arena and a.start < b.end and b.start < a.end
+
+
+def _access(value: SSAValue) -> Access:
+    owner, inner = base_of(value)
+    offset = offset_of(owner)
+    if owner.arena is None or offset is None or not isinstance(owner.arena.owner, ArenaOp):
+        raise GEError(CODE, f"{describe(owner)} has no place", hint="run ge-plan-memory first")
+    arena = owner.arena.owner
+    if offset + owner.size > arena.size.value.data:
+        raise GEError(
+            CODE,
+            f"{describe(owner)} ends at byte {offset + owner.size} of arena"
+            f" '{arena.arena_name.data}', which has {arena.size.value.data}",
+        )
+    return Access(owner, arena, offset + inner, offset + inner + buffer_bytes(value.type))
+
+
+def describe(op: PlacedOp) -> str:
+    """Returns how a message names a buffer."""
+    if isinstance(op, InputOp):
+        return f"input '{op.io_name.data}'"
+    if isinstance(op, WeightOp):
+        return f"weight '{op.value.data.name}'"
+    return f"the buffer of '{location_name(op) or op.result.name_hint or 'an op without a name'}'"
+
+
+def describe_task(task: TaskOp) -> str:
+    """Returns how a message names a task."""
+    what = f"@{task.kernel.string_value()}" if isinstance(task, LaunchOp) else "copy"
+    where = location_name(task)
+    return f"task {task_id(task)} {what}" + (f" ('{where}')" if where else "")

@@ -1,0 +1,49 @@
+"""`ge-canonicalize`: one spelling for what is the same, to the bit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ge_dialect.passes.canonicalization.cast import CAST_PATTERNS
+from ge_dialect.passes.canonicalization.elementwise import ELEMENTWISE_PATTERNS
+from ge_dialect.passes.canonicalization.pieces import PIECES_PATTERNS
+from ge_dialect.passes.canonicalization.reshape import RESHAPE_PATTERNS
+from ge_dialect.passes.canonicalization.select import SELECT_PATTERNS
+from ge_dialect.passes.canonicalization.transpose import TRANSPOSE_PATTERNS
+from ge_dialect.passes.driver import Driver, Rewrite
+
+NAME = "ge-canonicalize"
+
+_CLASSES: tuple[type[Rewrite], ...] = (
+    *RESHAPE_PATTERNS,
+    *TRANSPOSE_PATTERNS,
+    *CAST_PATTERNS,
+    *PIECES_PATTERNS,
+    *ELEMENTWISE_PATTERNS,
+    *SELECT_PATTERNS,
+)
+
+
+def canonical_patterns() -> Sequence[Rewrite]:
+    """Returns the patterns of the pass, in order of preference among equal benefits."""
+    return [pattern() for pattern in _CLASSES]
+
+
+@dataclass(frozen=True)
+class CanonicalizePass(ModulePass):
+    """Drops ops that change nothing and merges ops that one op can do, exactly.
+
+    Unused pure ops go on the way. No rule changes a rounding, an infinity, a NaN or a signed zero.
+    """
+
+    name = NAME
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        # The driver visits the users of what changed, not their users: once more until all stays.
+        while Driver(NAME, canonical_patterns()).run(op):
+            pass

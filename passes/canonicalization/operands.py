@@ -1,0 +1,39 @@
+"""What canonicalization asks about constant operands."""
+
+from __future__ import annotations
+
+from math import copysign
+
+from xdsl.ir import SSAValue
+
+from ge_dialect.ge.constants import constant_array, constant_attr
+from ge_dialect.ge.dtypes import is_float
+from ge_dialect.ge.types import element_type_of
+
+_MOST_ELEMENTS = 4096
+
+
+def is_constant(value: SSAValue) -> bool:
+    """Whether a value is the result of `ge.constant`."""
+    return constant_attr(value) is not None
+
+
+def uniform_value(value: SSAValue) -> float | int | bool | None:
+    """Returns what every element of a constant is, or None: no such constant, or a large one."""
+    array = constant_array(value, _MOST_ELEMENTS) if is_constant(value) else None
+    if array is None or array.size == 0 or array.dtype.kind in "OSU":
+        return None
+    items = array.reshape(-1)
+    if items.tobytes() != items[:1].tobytes() * items.size:
+        return None
+    if array.dtype.kind == "b":
+        return bool(items[0])
+    return int(items[0]) if array.dtype.kind in "iu" else float(items[0])
+
+
+def is_uniform(value: SSAValue, wanted: float) -> bool:
+    """Whether every element of a constant is `wanted`; zeros of different signs differ."""
+    found = uniform_value(value)
+    if found is None or found != wanted:
+        return False
+    return not is_float(element_type_of(value)) or copysign(1, found) == copysign(1, wanted)

@@ -1,0 +1,79 @@
+"""`ge-constant-fold`: evaluates ops on constants, unless the result would be much larger.
+
+Best effort: what has no semantics, fails, or grows stays, with a remark that says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation
+from xdsl.passes import ModulePass
+from xdsl.traits import IsolatedFromAbove
+
+from ge_dialect import remarks
+from ge_dialect.ge.structure import FusionOp
+from ge_dialect.passes import statistics
+from ge_dialect.passes.folding import (
+    evaluate_constant,
+    foldable,
+    operand_bytes,
+    replace_by_constants,
+    result_bytes,
+)
+
+NAME = "ge-constant-fold"
+
+
+@dataclass(frozen=True)
+class ConstantFoldPass(ModulePass):
+    """Evaluates pure ops whose operands are all constants, by the reference semantics.
+
+    Options:
+    - `max-growth`: how many bytes a result may have more than its operands. Default 65536.
+    - `max-bytes`: results above this size stay computed at run time. Default 16777216.
+    """
+
+    name = NAME
+
+    max_growth: int = 65536
+    max_bytes: int = 16777216
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        folded = sum(self._fold_block(block) for region in op.regions for block in region.blocks)
+        statistics.count(NAME, "folded", folded)
+
+    def _fold_block(self, block: Block) -> int:
+        folded = 0
+        for op in list(block.ops):
+            if not isinstance(op, FusionOp):  # a kernel's body is what the kernel does
+                for region in op.regions:
+                    folded += sum(self._fold_block(inner) for inner in region.blocks)
+            if foldable(op) and not op.has_trait(IsolatedFromAbove):
+                folded += self._fold(op)
+        return folded
+
+    def _fold(self, op: Operation) -> int:
+        if (reason := self._refusal(op)) is not None:
+            remarks.missed(NAME, "fold", op, reason, reason=remarks.ReasonClass.COST)
+            return 0
+        constants = evaluate_constant(op)
+        if isinstance(constants, str):
+            message = f"not folded: {constants}"
+            remarks.missed(NAME, "fold", op, message, reason=remarks.ReasonClass.CONST)
+            return 0
+        replace_by_constants(op, constants)
+        return 1
+
+    def _refusal(self, op: Operation) -> str | None:
+        """Says why an op must not be evaluated, or None where it may."""
+        if (size := result_bytes(op)) is None:
+            return "not folded: its size is not known"
+        growth = size - operand_bytes(op)
+        if growth > self.max_growth:
+            return f"not folded: {growth} bytes more than its operands, at most {self.max_growth}"
+        if size > self.max_bytes:
+            return f"not folded: {size} bytes, at most {self.max_bytes}"
+        return None

@@ -1,0 +1,65 @@
+"""`ge-cse`: one op for all that compute the same from the same operands, constants included."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation
+from xdsl.passes import ModulePass
+from xdsl.traits import IsolatedFromAbove, is_side_effect_free
+
+from ge_dialect.ge.base import GEOp
+from ge_dialect.locations import fuse
+from ge_dialect.passes import statistics
+
+NAME = "ge-cse"
+
+
+@dataclass(frozen=True)
+class CSEPass(ModulePass):
+    """Merges equal pure ops of `ge`: same op, operands, properties and result types.
+
+    Constants are equal by value and type; weights by name and place. Ops with regions stay.
+    """
+
+    name = NAME
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        merged = sum(_walk(block, {}) for region in op.regions for block in region.blocks)
+        statistics.count(NAME, "merged", merged)
+
+
+def _walk(block: Block, outer: dict[Hashable, Operation]) -> int:
+    """Merges the ops of a block, and of the regions in it; an inner op may use an outer one."""
+    known = dict(outer) if outer else {}
+    merged = 0
+    for op in list(block.ops):
+        isolated = op.has_trait(IsolatedFromAbove)
+        for region in op.regions:
+            for inner in region.blocks:
+                merged += _walk(inner, {} if isolated else known)
+        if not isinstance(op, GEOp) or op.regions or not is_side_effect_free(op):
+            continue
+        key = _key(op)
+        if (earlier := known.get(key)) is None:
+            known[key] = op
+            continue
+        for mine, theirs in zip(op.results, earlier.results, strict=True):
+            mine.replace_all_uses_with(theirs)
+        earlier.location = fuse((earlier.location, op.location))
+        op.detach()
+        op.erase()
+        merged += 1
+    return merged
+
+
+def _key(op: Operation) -> Hashable:
+    return (
+        type(op),
+        tuple(op.operands),
+        tuple(sorted(op.properties.items(), key=lambda item: item[0])),
+        tuple(result.type for result in op.results),
+    )

@@ -1,0 +1,166 @@
+"""The pattern driver: one worklist, patterns found by the class of the root op, a budget.
+
+xDSL's own walker tries every pattern on every op and never stops on patterns that undo each other;
+this one looks patterns up by root and names the two that do. Cost: linear in ops and rewrites.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from xdsl.dialects.builtin import ModuleOp, UnknownLoc
+from xdsl.ir import Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, PatternRewriterListener, RewritePattern
+from xdsl.traits import IsTerminator, SymbolOpInterface, is_side_effect_free
+
+from ge_dialect.diagnostics import GEError
+from ge_dialect.passes import statistics
+
+REWRITES_PER_OP = 32
+LEAST_BUDGET = 1024
+
+
+class Rewrite(RewritePattern, ABC):
+    """A pattern that says which ops it starts from.
+
+    Attributes:
+        roots: Classes of the op the pattern matches on; never a base class.
+        benefit: Higher is tried first; equal ones in the order they were given.
+    """
+
+    roots: ClassVar[tuple[type[Operation], ...]]
+    benefit: ClassVar[int] = 1
+
+    @abstractmethod
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Rewrites `op` through `rewriter`, or leaves everything as it is."""
+
+
+def is_dead(op: Operation) -> bool:
+    """Whether an op has no user and no effect, so that it may be dropped."""
+    return (
+        all(result.first_use is None for result in op.results)
+        and not op.has_trait(IsTerminator)
+        and not op.has_trait(SymbolOpInterface)
+        and bool(op.results)
+        and is_side_effect_free(op)
+    )
+
+
+@dataclass
+class Driver:
+    """Applies patterns until none applies.
+
+    Attributes:
+        pass_name: For counts and errors.
+        patterns: In order of preference among equal benefits.
+    """
+
+    pass_name: str
+    patterns: Sequence[Rewrite]
+    worklist: dict[Operation, None] = field(default_factory=dict[Operation, None])
+    rewrites: Counter[str] = field(default_factory=Counter[str])
+    recent: list[str] = field(default_factory=list[str])
+
+    def run(self, module: ModuleOp) -> bool:
+        """Rewrites `module` in place; returns whether anything changed.
+
+        Raises:
+            GEError: The budget of rewrites is spent: two patterns undo each other.
+        """
+        by_root = self._index()
+        self.worklist = dict.fromkeys(reversed([op for op in module.walk() if op is not module]))
+        budget = max(LEAST_BUDGET, REWRITES_PER_OP * len(self.worklist))
+        listener = self._listener()
+        while self.worklist:
+            op, _ = self.worklist.popitem()
+            if op.parent is None:
+                continue
+            if is_dead(op):
+                self._erase_dead(op)
+                continue
+            for pattern in by_root.get(type(op), ()):
+                if self._apply(pattern, op, listener):
+                    budget -= 1
+                    if budget < 0:
+                        raise self._too_many()
+                    break
+        for name, times in sorted(self.rewrites.items()):
+            statistics.count(self.pass_name, name, times)
+        return bool(self.rewrites)
+
+    def _index(self) -> dict[type[Operation], list[Rewrite]]:
+        found: dict[type[Operation], list[Rewrite]] = defaultdict(list)
+        for pattern in sorted(self.patterns, key=lambda p: -p.benefit):
+            for root in pattern.roots:
+                found[root].append(pattern)
+        return found
+
+    def _apply(self, pattern: Rewrite, op: Operation, listener: PatternRewriterListener) -> bool:
+        rewriter = PatternRewriter(op)
+        rewriter.extend_from_listener(listener)
+        self._location = op.location
+        pattern.match_and_rewrite(op, rewriter)
+        if rewriter.has_done_action:
+            name = type(pattern).__name__
+            self.rewrites[name] += 1
+            self.recent = [*self.recent[-7:], name]
+        return rewriter.has_done_action
+
+    def _listener(self) -> PatternRewriterListener:
+        return PatternRewriterListener(
+            operation_insertion_handler=[self._inserted],
+            operation_removal_handler=[self._removed],
+            operation_modification_handler=[self._push],
+            operation_replacement_handler=[self._replaced],
+        )
+
+    def _inserted(self, op: Operation) -> None:
+        # xDSL leaves the location of new ops unknown; they come from the op that was matched.
+        if isinstance(op.location, UnknownLoc):
+            op.location = self._location
+        self._push(op)
+
+    def _removed(self, op: Operation) -> None:
+        self._push_owners(op.operands)
+        for inner in op.walk():
+            self.worklist.pop(inner, None)
+
+    def _replaced(self, op: Operation, values: Sequence[SSAValue | None]) -> None:
+        for result in op.results:
+            for use in result.uses:
+                self._push(use.operation)
+
+    def _push(self, op: Operation) -> None:
+        self.worklist[op] = None
+
+    def _push_owners(self, values: Iterable[SSAValue]) -> None:
+        for value in values:
+            if isinstance(owner := value.owner, Operation):
+                self._push(owner)
+
+    def _erase_dead(self, op: Operation) -> None:
+        self._push_owners(op.operands)
+        op.detach()
+        op.erase()
+
+    def _too_many(self) -> GEError:
+        names = sorted(set(self.recent), key=lambda name: (-self.recent.count(name), name))
+        shown = " and ".join(names[:2])
+        return GEError(
+            "GE0401",
+            f"'{self.pass_name}' does not come to an end: {shown} undo each other",
+            hint="disable one of them, or report this as a bug with the reproducer",
+        )
+
+
+def fused_location(*ops: Operation) -> Operation:
+    """Returns the last of `ops`, with a location that names all of them."""
+    from ge_dialect.locations import fuse
+
+    ops[-1].location = fuse(op.location for op in ops)
+    return ops[-1]

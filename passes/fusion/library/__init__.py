@@ -1,0 +1,1 @@
+"""The operator library: which fused kernels exist, one file a family of rules."""

@@ -1,0 +1,106 @@
+"""`ge-infer-types`: result types from operand types, in order, and what follows from constants.
+
+One walk, producers first: refines the result types of every op; evaluates small integer ops on
+constants (they carry shapes); and gives a host call whose operands turned out constant the op of
+`ge` that it really is. What was a dynamic shape computed by ops becomes a number in a type.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Operation
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import VerifyException
+
+from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.base import GEOp
+from ge_dialect.ge.structure import FusionOp, HostCallOp
+from ge_dialect.locations import location_name
+from ge_dialect.passes import statistics
+from ge_dialect.passes.folding import (
+    evaluate_constant,
+    foldable,
+    operand_bytes,
+    replace_by_constants,
+    result_bytes,
+)
+
+NAME = "ge-infer-types"
+SHAPE_BYTES = 512
+"""Constants up to this size may be shapes; evaluating them is part of inference."""
+
+
+@dataclass(frozen=True)
+class InferTypesPass(ModulePass):
+    """Refines result types from operands, producers first.
+
+    Options:
+    - `fold-shapes`: whether to evaluate small ops on constants on the way. Default true.
+    """
+
+    name = NAME
+
+    fold_shapes: bool = True
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for inner in op.body.block.ops:
+            if isinstance(inner, FuncOp) and not inner.is_declaration:
+                self._infer_block(inner.body.block)
+                _update_signature(inner)
+
+    def _infer_block(self, block: Block) -> None:
+        for op in list(block.ops):
+            if not isinstance(op, GEOp):
+                continue
+            if not isinstance(op, FusionOp):
+                for region in op.regions:
+                    for inner in region.blocks:
+                        self._infer_block(inner)
+            self._infer(op)
+
+    def _infer(self, op: GEOp) -> None:
+        if isinstance(op, HostCallOp) and (promoted := _promote(op)) is not None:
+            op = promoted
+        try:
+            changed = op.refine_types()
+        except VerifyException as error:
+            where = location_name(op) or "an op without a name"
+            raise GEError("GE0301", f"'{op.name}' at {where}: {error}") from error
+        statistics.count(NAME, "refined", int(changed))
+        if self.fold_shapes and _is_shape_computation(op):
+            constants = evaluate_constant(op)
+            if not isinstance(constants, str):
+                replace_by_constants(op, constants)
+                statistics.count(NAME, "evaluated")
+
+
+def _is_shape_computation(op: Operation) -> bool:
+    size = result_bytes(op)
+    return (
+        size is not None
+        and size <= SHAPE_BYTES
+        and foldable(op)
+        and operand_bytes(op) <= 4 * SHAPE_BYTES
+    )
+
+
+def _promote(op: HostCallOp) -> GEOp | None:
+    """Replaces a host call by the op of `ge` it is once its operands are constant."""
+    from ge_dialect.frontends.onnx.promote import promote
+
+    if (values := promote(op)) is None:
+        return None
+    statistics.count(NAME, "promoted")
+    owner = values[0].owner
+    return owner if isinstance(owner, GEOp) else None
+
+
+def _update_signature(function: FuncOp) -> None:
+    """Gives a function the result types that its return now has."""
+    last = function.body.block.last_op
+    if isinstance(last, ReturnOp):
+        function.update_function_type()

@@ -1,0 +1,1 @@
+"""Composite ops found in the many spellings of exporters, one file a composite."""

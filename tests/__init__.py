@@ -1,0 +1,1 @@
+"""Tests; a package, so that no `tests` of another distribution is found instead."""

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import f32, f64
+from xdsl.traits import is_side_effect_free
+
+from ge_dialect.ge.attention import DropoutOp, FlashAttentionOp, RotaryEmbeddingOp
+from ge_dialect.ge.constants import array_constant
+from tests.kernel_reference import F16, F32, F64, Array, assert_same, random, reference
+from tests.op_checks import run, value
+
+
+def _operands(dtype: Any = F32, heads: int = 4, key_heads: int = 2) -> tuple[Array, Array, Array]:
+    return (
+        random(dtype, 2, heads, 5, 8),
+        random(dtype, 2, key_heads, 7, 8, seed=1),
+        random(dtype, 2, key_heads, 7, 6, seed=2),
+    )
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("softcap", [None, 2.0])
+@pytest.mark.parametrize("mask", [None, "keep", "add"])
+def test_attention_is_that_of_onnx(causal: bool, softcap: float | None, mask: str | None) -> None:
+    operands = _operands()
+    chosen = random(np.bool_, 2, 1, 5, 7) if mask == "keep" else random(F32, 5, 7)
+    chosen[..., 0] = 1  # every query keeps a key
+    masks = None if mask is None else chosen
+    (found,) = run(FlashAttentionOp, *operands, masks, scale=0.25, causal=causal, softcap=softcap)
+    attributes: dict[str, Any] = {"is_causal": int(causal), "softcap": softcap or 0.0}
+    expected = reference("Attention", *operands, masks, scale=0.25, **attributes)
+    assert_same(found, expected, F32, ulps=32, scale=2)
+
+
+@pytest.mark.parametrize("guard", [False, True])
+def test_a_query_without_keys_gives_nan_or_0(guard: bool) -> None:
+    mask = np.ones((5, 7), np.bool_)
+    mask[2] = False
+    (found,) = run(FlashAttentionOp, *_operands(), mask, scale=1.0, nan_guard=guard)
+    assert np.isfinite(np.delete(found, 2, axis=2)).all()
+    assert (found[:, :, 2] == 0).all() if guard else np.isnan(found[:, :, 2]).all()
+
+
+def test_a_causal_offset_is_the_length_of_the_past() -> None:
+    q, k, v = _operands()
+    (found,) = run(FlashAttentionOp, q, k, v, scale=1.0, causal=True, causal_offset=2)
+    mask = np.arange(7) <= np.arange(5)[:, None] + 2
+    (expected,) = run(FlashAttentionOp, q, k, v, mask, scale=1.0)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_attention_accumulates_in_the_type_it_says() -> None:
+    q, k, v = (value(x) for x in _operands(F16))
+    assert FlashAttentionOp(q, k, v, scale=1.0).accumulate == f32
+    (narrow,) = run(FlashAttentionOp, *_operands(F64), scale=1.0)
+    assert narrow.dtype == F64
+    assert FlashAttentionOp(q, k, v, scale=1.0, accumulate=f64).accumulate == f64
+    q, k, v = (value(x) for x in _operands(F64))
+    assert FlashAttentionOp(q, k, v, scale=1.0).accumulate == f64
+
+
+def test_work_of_attention_is_that_of_its_parts() -> None:
+    q, k, v = (value(x) for x in _operands())
+    op = FlashAttentionOp(q, k, v, scale=1.0)
+    assert op.flops() == 2 * 4 * 5 * 7 * (2 * 8 + 2 * 6 + 12)
+
+
+@pytest.mark.parametrize("interleaved", [False, True])
+@pytest.mark.parametrize("positions", [False, True])
+@pytest.mark.parametrize("rotary_dim", [0, 4])
+@pytest.mark.parametrize("heads", [0, 3])
+def test_rotary_embedding_is_that_of_onnx(
+    interleaved: bool, positions: bool, rotary_dim: int, heads: int
+) -> None:
+    half = (rotary_dim or 8) // 2
+    x = random(F32, 2, 5, 3 * 8) if heads else random(F32, 2, 3, 5, 8)
+    lead = (11,) if positions else (2, 5)
+    cos, sin = random(F32, *lead, half, seed=1), random(F32, *lead, half, seed=2)
+    ids = random(np.int64, 2, 5, low=0, high=11) if positions else None
+    (found,) = run(
+        RotaryEmbeddingOp,
+        *(x, cos, sin, ids),
+        interleaved=interleaved,
+        num_heads=heads,
+        rotary_dim=rotary_dim,
+    )
+    attributes: dict[str, Any] = {"interleaved": int(interleaved), "num_heads": heads}
+    expected = reference(
+        "RotaryEmbedding", x, cos, sin, ids, rotary_embedding_dim=rotary_dim, **attributes
+    )
+    assert_same(found, expected, F32, ulps=8, scale=2)
+
+
+@pytest.mark.parametrize("training", [None, False])
+def test_dropout_passes_on_in_inference(training: bool | None) -> None:
+    x = random(F32, 3, 4)
+    mode = None if training is None else np.asarray(training)
+    found, mask = run(DropoutOp, x, np.asarray(0.5, F32), mode)
+    np.testing.assert_array_equal(found, x)
+    assert mask.all()
+
+
+def test_dropout_in_training_keeps_what_onnx_keeps() -> None:
+    operands = (random(F32, 30, 4), np.asarray(0.25, F32), np.asarray(True))
+    found, mask = run(DropoutOp, *operands, seed=7)
+    expected = reference("Dropout", *operands, outputs=2, seed=7)
+    assert_same(found, expected[0], F32)
+    np.testing.assert_array_equal(mask, expected[1])
+    assert 0 < mask.sum() < mask.size
+
+
+def test_dropout_is_free_of_effects_only_where_it_draws_nothing() -> None:
+    x = value(random(F32, 3))
+    ratio, zero = array_constant(np.asarray(0.5, F32)), array_constant(np.asarray(0.0, F32))
+    train, test = array_constant(np.asarray(True)), array_constant(np.asarray(False))
+    unknown = value(np.asarray(True))
+    assert is_side_effect_free(DropoutOp(x))
+    assert is_side_effect_free(DropoutOp(x, ratio, test))
+    assert is_side_effect_free(DropoutOp(x, zero, train))
+    assert not is_side_effect_free(DropoutOp(x, ratio, train))
+    assert not is_side_effect_free(DropoutOp(x, None, unknown))

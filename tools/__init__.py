@@ -1,0 +1,1 @@
+"""What people run: `ge-opt`, `ge-compile`, `ge-run`, and the Python API behind them."""

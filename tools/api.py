@@ -1,0 +1,281 @@
+"""The Python API: everything the command line tools do is one call here.
+
+Library calls print nothing, read no environment and hold no global state.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass, PassPipeline
+
+from ge_dialect import remarks
+from ge_dialect.diagnostics import GEError
+from ge_dialect.passes import statistics
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import onnx
+
+    from ge_dialect.remarks import Remark
+
+DEFAULT_TARGET = "Ascend910B1"
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """What a compilation may be asked for.
+
+    Attributes:
+        target: Name of a chip, or path of a TOML file.
+        level: 0 infers types only, 1 simplifies, 2 also raises and fuses.
+        streams: At most this many streams.
+        memory_limit: Bytes of HBM for the work arena; None for what the target has.
+        reuse_memory: Whether buffers may take the bytes of dead ones.
+        rules: Names of the fusion rules to try; all where none is given.
+        disabled_rules: Names of fusion rules to leave out.
+        verify_each: Whether the IR is verified after every pass.
+    """
+
+    target: str = DEFAULT_TARGET
+    level: int = 2
+    streams: int = 1
+    memory_limit: int | None = None
+    reuse_memory: bool = True
+    rules: tuple[str, ...] = ()
+    disabled_rules: tuple[str, ...] = ()
+    verify_each: bool = True
+
+
+@dataclass(frozen=True)
+class PassRecord:
+    """One pass that ran: its name, seconds of wall clock, and how many rewrites it made."""
+
+    name: str
+    seconds: float
+    rewrites: int
+
+
+@dataclass
+class CompiledPlan:
+    """A model as a plan.
+
+    Attributes:
+        module: Kernels and plan.
+        name: Of the model.
+        options: What was asked for.
+        passes: What ran, in order.
+        remarks: What passes did and did not do.
+        nodes_before: Ops of the imported graph, constants left out.
+        nodes_after: Ops of the fused graph, constants left out.
+        unfused_bytes: Traffic of the imported graph, each op a kernel.
+        compile_seconds: Wall clock, import included.
+    """
+
+    module: ModuleOp
+    name: str
+    options: CompileOptions
+    passes: list[PassRecord] = field(default_factory=list[PassRecord])
+    remarks: tuple[Remark, ...] = ()
+    nodes_before: int = 0
+    nodes_after: int = 0
+    unfused_bytes: int = 0
+    compile_seconds: float = 0.0
+    opset: int | None = None
+
+    def save(self, path: str | Path) -> None:
+        """Writes the plan as an `.om` file, all or nothing.
+
+        Raises:
+            GEError: The file cannot be written.
+        """
+        from ge_dialect.lowering.om.encode import write_plan
+
+        write_plan(self.module, str(path), self.name)
+
+    def run(self, feeds: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+        """Returns the outputs by name, from the reference runtime.
+
+        Args:
+            feeds: One array an input, by name.
+
+        Raises:
+            GEError: An input is missing, or has another shape or type.
+        """
+        from ge_dialect.tools.runtime.executor import Executor
+
+        return Executor(self.module).run(feeds)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The stable JSON summary: see `docs/summary.md`."""
+        from ge_dialect.tools.report.summary import summarize
+
+        return summarize(self)
+
+    def report(self) -> str:
+        """Returns the short summary that `ge-compile` prints."""
+        from ge_dialect.tools.report.text import render
+
+        return render(self.summary)
+
+
+def make_context() -> Context:
+    """Returns a context with builtin, func, dlti and our two dialects."""
+    from xdsl.dialects.builtin import Builtin
+    from xdsl.dialects.dlti import DLTI
+    from xdsl.dialects.func import Func
+
+    from ge_dialect.ge import GE
+    from ge_dialect.ge_exec import GE_EXEC
+
+    ctx = Context()
+    for dialect in (Builtin, Func, DLTI, GE, GE_EXEC):
+        ctx.load_dialect(dialect)
+    return ctx
+
+
+def build_passes(options: CompileOptions) -> Sequence[ModulePass]:
+    """Returns all passes of a compilation, in order."""
+    from ge_dialect.lowering.pipelines import LowerPipeline
+    from ge_dialect.passes.fusion.fuse_rules import FuseRulesPass
+    from ge_dialect.passes.pipelines import OptimizePipeline
+
+    graph = [
+        FuseRulesPass(options.rules, options.disabled_rules)
+        if isinstance(pass_, FuseRulesPass)
+        else pass_
+        for pass_ in OptimizePipeline(options.level).passes()
+    ]
+    lower = LowerPipeline(
+        streams=options.streams,
+        target=options.target,
+        memory_limit=options.memory_limit,
+        reuse=options.reuse_memory,
+    )
+    return (*graph, *lower.passes())
+
+
+def build_pipeline(options: CompileOptions | None = None) -> PassPipeline:
+    """Returns the pipeline of a compilation, for embedding: `.apply(ctx, module)`."""
+    return PassPipeline(tuple(build_passes(options or CompileOptions())))
+
+
+def load_model(
+    model: str | Path | onnx.ModelProto, input_shapes: str | None = None
+) -> tuple[ModuleOp, str]:
+    """Returns a model as `ge` IR, and its name.
+
+    Args:
+        model: Path of an `.onnx` or `.mlir` file, or a model in memory.
+        input_shapes: As ATC's `--input_shape`, `"ids:1,128;mask:1,128"`.
+
+    Raises:
+        GEError: It is no model, or holds what cannot be compiled.
+    """
+    if isinstance(model, str | Path) and Path(model).suffix == ".mlir":
+        return parse_mlir(str(model)), Path(model).stem
+    from ge_dialect.frontends.onnx.importer import import_onnx
+
+    name = Path(model).stem if isinstance(model, str | Path) else model.graph.name or "model"
+    source = str(model) if isinstance(model, Path) else model
+    return import_onnx(source, input_shapes=input_shapes), name
+
+
+def parse_mlir(path: str) -> ModuleOp:
+    """Returns the verified module of an `.mlir` file.
+
+    Raises:
+        GEError: It cannot be read, parsed or verified.
+    """
+    from xdsl.parser import Parser
+    from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyException
+
+    from ge_dialect.tools.cli import one_line, read_file
+
+    text = read_file(path).decode("utf-8", "replace")
+    try:
+        module = Parser(make_context(), text, path).parse_module()
+        module.verify()
+    except (ParseError, DiagnosticException, VerifyException) as error:
+        raise GEError("GE0310", one_line(str(error))[:400]) from error
+    return module
+
+
+def compile(
+    model: str | Path | onnx.ModelProto | ModuleOp,
+    *,
+    input_shapes: str | None = None,
+    options: CompileOptions | None = None,
+    **overrides: Any,
+) -> CompiledPlan:
+    """Compiles a model to a plan.
+
+    Args:
+        model: Path of a file, a model in memory, or IR (which is changed in place).
+        input_shapes: As ATC's `--input_shape`; for files and models.
+        options: What to do; `overrides` are fields of it by name.
+
+    Raises:
+        GEError: The model cannot be compiled; says what, where and what to do.
+        TypeError: `overrides` names no option.
+    """
+    started = time.perf_counter()
+    chosen = replace(options or CompileOptions(), **overrides)
+    if isinstance(model, ModuleOp):
+        module, name = model, "main"
+    else:
+        module, name = load_model(model, input_shapes)
+    plan = CompiledPlan(module, name, chosen, opset=_opset(module))
+    with remarks.collect() as found:
+        _run_passes(plan)
+    plan.remarks = found.remarks
+    plan.compile_seconds = time.perf_counter() - started
+    return plan
+
+
+def _run_passes(plan: CompiledPlan) -> None:
+    from ge_dialect.lowering.bufferize import BufferizePass
+    from ge_dialect.tools.report.traffic import count_ops, graph_traffic
+
+    ctx = make_context()
+    plan.nodes_before = count_ops(plan.module)
+    measured = False
+    for pass_ in build_passes(plan.options):
+        if isinstance(pass_, BufferizePass):
+            plan.nodes_after = count_ops(plan.module)
+        started = time.perf_counter()
+        with statistics.collect() as counts:
+            pass_.apply(ctx, plan.module)
+        seconds = time.perf_counter() - started
+        plan.passes.append(PassRecord(pass_.name, seconds, sum(counts.values())))
+        if plan.options.verify_each and sum(counts.values()):
+            _verify(plan.module, pass_)
+        if not measured:  # the first pass infers all types; before it sizes may be missing
+            plan.unfused_bytes, measured = graph_traffic(plan.module), True
+
+
+def _verify(module: ModuleOp, pass_: ModulePass) -> None:
+    from xdsl.utils.exceptions import DiagnosticException, VerifyException
+
+    from ge_dialect.tools.cli import one_line
+
+    try:
+        module.verify()
+    except (DiagnosticException, VerifyException) as error:
+        raise GEError(
+            "GE0390", f"the IR is not valid after '{pass_.name}': {one_line(str(error))[:300]}"
+        ) from error
+
+
+def _opset(module: ModuleOp) -> int | None:
+    from xdsl.dialects.builtin import IntegerAttr
+
+    attr = module.attributes.get("ge.opset")
+    return attr.value.data if isinstance(attr, IntegerAttr) else None

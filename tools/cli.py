@@ -1,0 +1,88 @@
+"""What the command line tools share: one line for an error, exit code 1, output all or nothing."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from ge_dialect.diagnostics import GEError
+
+
+def run_tool(
+    tool: str, body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None
+) -> int:
+    """Runs a tool; turns every error a user can cause into one line on stderr and exit code 1.
+
+    Args:
+        tool: Its name, for the line.
+        body: Takes the arguments, returns the exit code.
+        argv: Arguments without the program's name; None for the process's own.
+    """
+    try:
+        return body(argv)
+    except GEError as error:
+        print(f"{tool}: error: {one_line(str(error))}", file=sys.stderr)  # noqa: T201  # a tool
+        return 1
+    except BrokenPipeError:
+        # The reader went away (`| head`); Python would complain once more while it closes stdout.
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def one_line(text: str) -> str:
+    """Returns a message without line breaks."""
+    return " ".join(part.strip() for part in text.splitlines() if part.strip())
+
+
+def write_atomically(path: str, data: bytes) -> None:
+    """Writes a file all or nothing: to a temporary file beside it, then renamed.
+
+    Raises:
+        GEError: The folder is not there or not writable.
+    """
+    target = Path(path)
+    try:
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise unwritable(path, error) from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.chmod(temporary, 0o666 & ~_umask())  # the file has no Path yet
+        os.replace(temporary, path)  # as above
+    except OSError as error:
+        with suppress(OSError):
+            os.unlink(temporary)  # as above
+        raise unwritable(path, error) from error
+
+
+def unwritable(path: str, error: OSError) -> GEError:
+    """Returns the error of an output that cannot be written."""
+    reason = (error.strerror or str(error)).lower()
+    return GEError("GE0103", f"cannot write '{path}': {reason}", hint="choose another output path")
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def read_file(path: str) -> bytes:
+    """Returns the bytes of an input file.
+
+    Raises:
+        GEError: It is not there, is a folder, or cannot be read.
+    """
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise GEError("GE0101", f"cannot read '{path}': {reason}", hint="check the path") from error

@@ -1,0 +1,252 @@
+"""`ge-opt`: runs passes on textual IR, ONNX models and plans, for compiler engineers.
+
+A subclass of `xDSLOptMain` that overrides hooks, never the constructor.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, contextmanager
+from io import BytesIO, StringIO
+from pathlib import Path
+from typing import IO, ClassVar
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass, PassPipeline
+from xdsl.utils.arg_spec import parse_spec
+from xdsl.utils.exceptions import DiagnosticException, ParseError
+from xdsl.xdsl_opt_main import xDSLOptMain
+
+from ge_dialect.diagnostics import GEError, explain
+from ge_dialect.tools.cli import one_line, read_file, run_tool, write_atomically
+
+REMARK_KINDS = ("passed", "missed", "analysis", "all")
+
+
+class PendingOutput(StringIO):
+    """Text that becomes a file only once everything went well."""
+
+    def close(self) -> None:
+        """Keeps the text: the tool writes it at the end, or never."""
+
+    def commit(self, path: str) -> None:
+        """Writes the file, all or nothing."""
+        write_atomically(path, self.getvalue().encode())
+
+
+class GEOptMain(xDSLOptMain):
+    """The tool; `run()` does what the arguments say."""
+
+    version_format: ClassVar[str] = "ge-opt built from xdsl version {xdsl_version}"
+
+    def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
+        super().register_all_arguments(arg_parser)
+        group = arg_parser.add_argument_group("ge-opt")
+        group.add_argument(
+            "--remarks",
+            choices=REMARK_KINDS,
+            help="print what passes did (passed), nearly did (missed) or both (all) to stderr",
+        )
+        group.add_argument(
+            "--stats", action="store_true", help="print how often which rewrite fired, to stderr"
+        )
+        group.add_argument(
+            "--pass-timing", "--timing", action="store_true", help="print seconds a pass, to stderr"
+        )
+        group.add_argument(
+            "--print-after", metavar="PASS", help="print the IR after this pass, to stderr"
+        )
+        group.add_argument(
+            "--print-pipeline", action="store_true", help="print the canonical pipeline and stop"
+        )
+        group.add_argument(
+            "--verify-roundtrip",
+            action="store_true",
+            help="print and parse the result again, in both forms, and compare",
+        )
+        group.add_argument(
+            "--explain", metavar="CODE", help="print the page of an error code, such as GE0201"
+        )
+
+    def register_pass(self, pass_name: str, pass_factory: Callable[[], type[ModulePass]]) -> None:
+        self.available_passes[pass_name] = pass_factory
+
+    def setup_pipeline(self) -> None:
+        spec = unwrap_pipeline(self.args.passes)
+        try:
+            parsed = PassPipeline.parse_spec(self.available_passes, spec, _ignore)
+        except (ParseError, ValueError, TypeError) as error:
+            raise GEError(
+                "GE0104",
+                f"in the pipeline '{spec}': {one_line(error_text(error))}",
+                hint="ge-opt --help lists all passes",
+            ) from error
+        self.pipeline = PassPipeline(flatten(parsed.passes), self.after_pass)
+        self.started = time.perf_counter()
+        self.timings: list[tuple[str, float]] = []
+
+    def after_pass(
+        self, previous: ModulePass | None, module: ModuleOp, following: ModulePass | None
+    ) -> None:
+        """Runs between passes: takes the time, verifies and prints."""
+        if previous is not None:
+            self.timings.append((previous.name, time.perf_counter() - self.started))
+        if not self.args.disable_verify:
+            try:
+                module.verify()
+            except DiagnosticException as error:
+                if previous is None or self.args.verify_diagnostics:
+                    raise
+                raise GEError(
+                    "GE0390",
+                    f"the IR is not valid after '{previous.name}': {one_line(error_text(error))}",
+                ) from error
+        if previous is not None and previous.name == self.args.print_after:
+            report(f"// IR after {previous.name}\n{module}\n")
+        if previous is not None and following is not None and self.args.print_between_passes:
+            report(f"// IR after {previous.name}\n{module}\n")
+        self.started = time.perf_counter()
+
+    def get_input_stream(self) -> tuple[IO[bytes], str]:
+        path: str | None = self.args.input_file
+        if path in (None, "-"):
+            self.args.input_file = None
+            return sys.stdin.buffer, "mlir"
+        assert path is not None
+        extension = Path(path).suffix.removeprefix(".")
+        known = extension if extension in self.available_frontends else "mlir"
+        if known == "mlir" or self.args.frontend == "mlir":
+            return BytesIO(read_file(path)), known
+        # Frontends of models map the file themselves; its bytes are not read here.
+        if not Path(path).is_file():
+            read_file(path)
+        return BytesIO(), known
+
+    def prepare_output(self) -> IO[str]:
+        self.pending = PendingOutput()
+        return self.pending
+
+    def output_resulting_program(self, prog: ModuleOp) -> str:
+        if self.args.verify_roundtrip:
+            check_roundtrip(self, prog)
+        if parse_spec(self.args.target).name == "om" and self.args.output_file is not None:
+            from ge_dialect.lowering.om.target import OMTarget
+
+            OMTarget(path=self.args.output_file).emit(self.ctx, prog, StringIO())
+            return ""
+        return super().output_resulting_program(prog)
+
+    def finish(self) -> None:
+        """Writes the output once everything went well."""
+        text = self.pending.getvalue()
+        if self.args.output_file is None:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        elif parse_spec(self.args.target).name != "om":
+            self.pending.commit(self.args.output_file)
+
+
+def _ignore(previous: ModulePass | None, module: ModuleOp, following: ModulePass | None) -> None:
+    """Does nothing between the passes of a pipeline that is only parsed."""
+
+
+def error_text(error: Exception) -> str:
+    """Returns what an exception says, without the IR that xDSL attaches to it."""
+    return str(error)
+
+
+def report(text: str) -> None:
+    """Prints something that is not the result."""
+    sys.stderr.write(text if text.endswith("\n") else f"{text}\n")
+
+
+def unwrap_pipeline(text: str) -> str:
+    """Returns a pipeline in xDSL's form; mlir-opt's `builtin.module(a,b)` is accepted."""
+    text = text.strip()
+    for wrapper in ("builtin.module(", "any("):
+        if text.startswith(wrapper) and text.endswith(")"):
+            return unwrap_pipeline(text[len(wrapper) : -1])
+    return text
+
+
+def flatten(passes: Sequence[ModulePass]) -> tuple[ModulePass, ...]:
+    """Returns the passes with pipelines spelled out, so that each is timed and printed."""
+    from ge_dialect.passes.pipelines import PipelinePass
+
+    flat: list[ModulePass] = []
+    for pass_ in passes:
+        flat += flatten(pass_.passes()) if isinstance(pass_, PipelinePass) else (pass_,)
+    return tuple(flat)
+
+
+def check_roundtrip(tool: GEOptMain, module: ModuleOp) -> None:
+    """Prints a module in both forms and parses it again.
+
+    Raises:
+        GEError: What comes back is another module.
+    """
+    from xdsl.parser import Parser
+    from xdsl.printer import Printer
+
+    for generic in (False, True):
+        text = StringIO()
+        Printer(text, print_generic_format=generic).print_op(module)
+        again = Parser(tool.ctx, text.getvalue()).parse_module()
+        if not again.is_structurally_equivalent(module):
+            form = "generic" if generic else "custom"
+            raise GEError("GE0391", f"the {form} form does not parse back to the same module")
+
+
+@contextmanager
+def listening(args: argparse.Namespace) -> Generator[None]:
+    """Collects what was asked for, and prints it to stderr at the end, also after an error."""
+    from ge_dialect import remarks
+    from ge_dialect.passes import statistics
+
+    with ExitStack() as stack:
+        found = stack.enter_context(remarks.collect()) if args.remarks else None
+        counts = stack.enter_context(statistics.collect()) if args.stats else None
+        try:
+            yield
+        finally:
+            for remark in found.remarks if found is not None else ():
+                if args.remarks in ("all", remark.kind):
+                    report(str(remark))
+            for (pass_name, what), times in sorted((counts or {}).items()):
+                report(f"{times:8d} {pass_name}: {what}")
+
+
+def main_with(argv: Sequence[str] | None) -> int:
+    """Runs the tool; errors are exceptions."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if "--explain" in arguments[:-1]:
+        sys.stdout.write(explain(arguments[arguments.index("--explain") + 1]))
+        return 0
+    tool = GEOptMain(args=arguments, description="ge-dialect modular optimizer driver")
+    if tool.args.print_pipeline:
+        sys.stdout.write(",".join(str(p.spec()) for p in tool.pipeline.passes) + "\n")
+        return 0
+    try:
+        with listening(tool.args):
+            tool.run()
+    except ParseError as error:
+        raise GEError("GE0310", error_text(error)) from error
+    except DiagnosticException as error:
+        raise GEError("GE0311", error_text(error)) from error
+    tool.finish()
+    if tool.args.pass_timing:
+        for name, seconds in tool.timings:
+            report(f"{seconds:10.4f} s  {name}")
+    return 0
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Entry point of the console script."""
+    sys.exit(run_tool("ge-opt", main_with, argv))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""The summary of a compilation, as plain values with stable keys."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from ge_dialect.ge_exec import ArenaOp, KernelOp, PlanOp, RecordOp
+from ge_dialect.lowering.om.encode import plan_of
+from ge_dialect.remarks import Kind
+from ge_dialect.tools.report.traffic import compulsory_traffic, plan_traffic
+
+if TYPE_CHECKING:
+    from ge_dialect.remarks import Remark
+    from ge_dialect.tools.api import CompiledPlan
+
+FUSION_PASS = "ge-fuse-rules"
+
+
+def summarize(compiled: CompiledPlan) -> dict[str, Any]:
+    """Returns the summary: bytes, us and seconds as numbers, everything else text or lists."""
+    plan = plan_of(compiled.module)
+    kernels = [op for op in compiled.module.body.block.ops if isinstance(op, KernelOp)]
+    return {
+        "model": compiled.name,
+        "target": compiled.options.target,
+        "opset": compiled.opset,
+        "nodes_before": compiled.nodes_before,
+        "nodes_after": compiled.nodes_after,
+        "passes": [
+            {"name": p.name, "seconds": round(p.seconds, 6), "rewrites": p.rewrites}
+            for p in compiled.passes
+        ],
+        "fusions": fusions(compiled),
+        "missed": [missed(r) for r in compiled.remarks if r.kind is Kind.MISSED],
+        "memory": memory(plan),
+        "traffic": {
+            "hbm_bytes": plan_traffic(plan),
+            "compulsory_bytes": compulsory_traffic(plan),
+            "unfused_bytes": compiled.unfused_bytes,
+        },
+        "streams": len(plan.streams),
+        "events": sum(isinstance(op, RecordOp) for op in plan.walk()),
+        "tasks": len(plan.tasks()),
+        "kernels": len(kernels),
+        "host_calls": host_calls(plan),
+        "predicted_us": predicted_us(compiled),
+        "compile_seconds": round(compiled.compile_seconds, 6),
+        "guards": [],
+    }
+
+
+def fusions(compiled: CompiledPlan) -> list[dict[str, Any]]:
+    """Returns each rule that fired, its kernel and how often, most often first."""
+    counts = Counter(
+        (r.rule, r.message.rpartition(" into ")[2].strip("'"))
+        for r in compiled.remarks
+        if r.kind is Kind.PASSED and r.pass_name == FUSION_PASS
+    )
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return [{"rule": rule, "kernel": kernel, "count": n} for (rule, kernel), n in ordered]
+
+
+def missed(remark: Remark) -> dict[str, Any]:
+    """Returns a near miss as the summary lists it."""
+    return {
+        "pass": remark.pass_name,
+        "rule": remark.rule,
+        "node": remark.location,
+        "reason": None if remark.reason_class is None else str(remark.reason_class),
+        "message": remark.message,
+        "found": remark.found,
+        "wanted": remark.wanted,
+        "hint": remark.fix,
+    }
+
+
+def memory(plan: PlanOp) -> dict[str, dict[str, Any]]:
+    """Returns peak, bound and parts of every tier, in bytes."""
+    arenas = {op.arena_name.data: op for op in plan.body.block.ops if isinstance(op, ArenaOp)}
+    work, weights = arenas.get("work"), arenas.get("weights")
+    io = sum(op.size for op in plan.inputs)
+    outputs = {op.buffer.owner for op in plan.outputs}
+    buffers = sum(op.size for op in plan.buffers)
+    io += sum(op.size for op in plan.buffers if op in outputs)
+    size = 0 if work is None else work.size.value.data
+    return {
+        "hbm": {
+            "peak": size,
+            "lower_bound": 0 if work is None else work.lower_bound.value.data,
+            "arena": size,
+            "weights": 0 if weights is None else weights.size.value.data,
+            "io": io,
+            "reuse_factor": round(buffers / size, 3) if size else 1.0,
+        }
+    }
+
+
+def host_calls(plan: PlanOp) -> list[str]:
+    """Returns the op types that run on the host, with repeats counted out."""
+    from ge_dialect.ge_exec import LaunchOp
+
+    found = Counter(
+        task.kernel_op().op_type.data
+        for task in plan.tasks()
+        if isinstance(task, LaunchOp) and task.kernel_op().engine.data == "host"
+    )
+    return [f"{name} x{count}" for name, count in sorted(found.items())]
+
+
+def predicted_us(compiled: CompiledPlan) -> float:
+    """Returns the makespan that the machine model predicts, in us."""
+    from ge_dialect.lowering.predict import predict_plan
+
+    return round(predict_plan(plan_of(compiled.module), compiled.options.target).makespan_us, 3)

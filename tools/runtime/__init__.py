@@ -1,0 +1,1 @@
+"""The reference runtime: executes a plan on arenas that are byte arrays."""

@@ -1,0 +1,171 @@
+"""Executes a plan: the reference that every other runtime can be compared with."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import ModuleOp
+
+from ge_dialect.ge_exec import KernelOp, LaunchOp, PlanOp
+from ge_dialect.ge_exec.tasks import TaskOp, task_id
+from ge_dialect.interpreters.functions import make_interpreter
+from ge_dialect.locations import location_name
+from ge_dialect.lowering.om.decode import LoadedPlan, read_plan
+from ge_dialect.lowering.om.encode import plan_of
+from ge_dialect.lowering.verify_plan import verify_plan
+from ge_dialect.tools.runtime.arenas import Memory, allocate
+from ge_dialect.tools.runtime.kernels import check_launch, run_task
+from ge_dialect.tools.runtime.poison import Lifetimes
+from ge_dialect.tools.runtime.ports import Port, check_feeds, input_ports, output_ports
+from ge_dialect.tools.runtime.schedule import (
+    MAX_THREADS,
+    Worker,
+    run_interleaved,
+    run_threads,
+)
+
+
+@dataclass(frozen=True)
+class TaskTime:
+    """How long a task took.
+
+    Attributes:
+        task: Its place in the order of the plan.
+        stream: The id of its stream.
+        what: The kernel's symbol, or "copy".
+        node: The node of the model it comes from, or "".
+        seconds: Wall-clock time of the reference kernel, which says nothing about a device.
+    """
+
+    task: int
+    stream: int
+    what: str
+    node: str
+    seconds: float
+
+
+class Executor:
+    """Runs the plan of a module, as often as wanted.
+
+    Each run has memory of its own, so that several may run at the same time.
+
+    Args:
+        module: Kernels and one plan with addresses.
+        weights: WEIGHTS_DATA where the module comes from an `.om` file; None where the weights of
+            the module know their bytes.
+
+    Raises:
+        GEError: There is no plan (GE0620), it is not sound (GE0540), or a launch does not fit its
+            kernel (GE0807).
+    """
+
+    def __init__(self, module: ModuleOp, weights: memoryview | None = None):
+        self.module = module
+        self.plan = plan_of(module)
+        verify_plan(self.plan)
+        self.inputs: Sequence[Port] = input_ports(self.plan)
+        self.outputs: Sequence[Port] = output_ports(self.plan)
+        self.times: Sequence[TaskTime] = ()
+        """Of the last run with `profile`, in the order of the plan."""
+        self._weights = weights
+        self._kernels = _kernels(module, self.plan)
+
+    def run(
+        self,
+        feeds: Mapping[str, npt.NDArray[Any]],
+        *,
+        schedule_seed: int | None = None,
+        poison: bool = False,
+        profile: bool = False,
+    ) -> dict[str, npt.NDArray[Any]]:
+        """Returns the outputs, by name, in the order of the model.
+
+        Args:
+            feeds: An array for every input, of exactly its shape and type.
+            schedule_seed: Runs the streams on one thread in a random order that the events allow;
+                None runs each stream on a thread of its own.
+            poison: Fills memory with 0xFF before the run, and each buffer after its last use.
+            profile: Puts the time of each task into `times`.
+
+        Raises:
+            GEError: The feeds do not fit (GE0801 to GE0803), there is not enough memory (GE0806),
+                or a kernel fails (GE0808, GE0809).
+        """
+        arrays = check_feeds(self.inputs, feeds)
+        memory = allocate(self.plan, self._weights)
+        if poison:
+            memory.poison_all()
+        for op in self.plan.inputs:
+            np.copyto(memory.writable[op.result], arrays[op.io_name.data])
+        lifetimes = Lifetimes(self.plan, memory) if poison else None
+        times: list[TaskTime] | None = [] if profile else None
+        self._run(memory, lifetimes, times, schedule_seed)
+        if times is not None:
+            self.times = sorted(times, key=lambda entry: entry.task)
+        return {op.io_name.data: memory.writable[op.buffer].copy() for op in self.plan.outputs}
+
+    def _run(
+        self,
+        memory: Memory,
+        lifetimes: Lifetimes | None,
+        times: list[TaskTime] | None,
+        seed: int | None,
+    ) -> None:
+        streams = [tuple(stream.body.block.ops) for stream in self.plan.streams]
+        workers = [
+            self._worker(stream.id.value.data, memory, lifetimes, times)
+            for stream in self.plan.streams
+        ]
+        if seed is not None or len(streams) > MAX_THREADS:
+            run_interleaved(streams, workers, seed)
+        else:
+            run_threads(streams, workers)
+
+    def _worker(
+        self,
+        stream: int,
+        memory: Memory,
+        lifetimes: Lifetimes | None,
+        times: list[TaskTime] | None,
+    ) -> Worker:
+        """Returns what runs the tasks of one stream, with an interpreter of its own."""
+        interpreter = make_interpreter(self.module)
+
+        def run(task: TaskOp) -> None:
+            started = time.perf_counter()
+            run_task(task, self._kernels.get(task), interpreter, memory)
+            if times is not None:
+                times.append(_task_time(task, stream, time.perf_counter() - started))
+            if lifetimes is not None:
+                lifetimes.finished(task)
+
+        return run
+
+
+def load_plan(path: str) -> LoadedPlan:
+    """Returns what an `.om` file holds to be executed; the source model is not needed.
+
+    Raises:
+        GEError: The file is damaged, no `.om`, or its plan does not parse or verify.
+    """
+    return read_plan(path)
+
+
+def _task_time(task: TaskOp, stream: int, seconds: float) -> TaskTime:
+    what = task.kernel.string_value() if isinstance(task, LaunchOp) else "copy"
+    return TaskTime(task_id(task), stream, what, location_name(task) or "", seconds)
+
+
+def _kernels(module: ModuleOp, plan: PlanOp) -> dict[TaskOp, KernelOp]:
+    """Returns the kernel of each launch, checked against it."""
+    symbols = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, KernelOp)}
+    return {
+        task: check_launch(task, symbols.get(task.kernel.string_value()))
+        for task in plan.tasks()
+        if isinstance(task, LaunchOp)
+    }
