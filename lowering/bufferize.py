@@ -24,7 +24,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.ge.attributes import NamedWeight, WeightAttr
+from ge_dialect.ge.attributes import NamedWeight, StringsAttr, WeightAttr
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp, array_of
 from ge_dialect.ge.types import byte_size, tensor_of
@@ -244,6 +244,9 @@ def weight_attr(constant: ConstantOp) -> WeightAttr:
 
     if isinstance(constant.value, WeightAttr):
         return constant.value
+    if isinstance(constant.value, StringsAttr):
+        where = location_name(constant) or "without a name"
+        raise GEError("GE0522", f"the constant of strings at {where} would need a place in memory")
     data = array_of(constant.value, tensor_of(constant.result)).tobytes()
     name = location_name(constant) or f"constant_{MemoryWeight(data).digest[:12]}"
     return WeightAttr(NamedWeight(name, MemoryWeight(data)))

@@ -4,8 +4,8 @@ Independent of every planner: it knows what tasks read and write, in which order
 put them, and which bytes each buffer has. Checked, for every execution that the streams allow:
 
 - every wait has its record, no two records of an event get in each other's way, no deadlock;
-- everything lies inside its arena, aligned as the arena's target wants it;
-- two accesses of one byte, one of them a write, are ordered;
+- everything lies inside its arena;
+- two accesses of one byte, one of them a write, are ordered, and run in the order of the plan;
 - what a task reads is what was last written to that very buffer: nobody else has taken the bytes;
 - inputs and weights are never written; outputs hold their own value at the end.
 
@@ -26,6 +26,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.traits import SymbolTable
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.base import GEOp
@@ -33,6 +34,7 @@ from ge_dialect.ge_exec import (
     ArenaOp,
     CopyOp,
     InputOp,
+    KernelOp,
     LaunchOp,
     PlanOp,
     RecordOp,
@@ -86,6 +88,7 @@ def verify_plan(plan: PlanOp) -> None:
     Raises:
         GEError: It is not right; says which task, which bytes, and what is missing.
     """
+    check_numbers(plan)
     order = execution_order(plan)
     memory: dict[ArenaOp, Bytes] = {}
     for op in (*plan.inputs, *plan.weights):
@@ -99,6 +102,15 @@ def verify_plan(plan: PlanOp) -> None:
     for output in plan.outputs:
         access = _access(output.buffer)
         memory[access.arena].check_value(access, f"output '{output.io_name.data}'")
+
+
+def check_numbers(plan: PlanOp) -> None:
+    """Checks that every task has a place of its own in the order of the plan."""
+    for task, following in pairwise(plan.tasks()):
+        if task_id(task) == task_id(following):
+            raise GEError(
+                CODE, f"{describe_task(task)} and {describe_task(following)} have the same number"
+            )
 
 
 def execution_order(plan: PlanOp) -> Sequence[tuple[TaskOp, Place]]:
@@ -248,6 +260,12 @@ def check_task(task: TaskOp, place: Place, memory: dict[ArenaOp, Bytes]) -> None
         if isinstance(access.owner, InputOp | WeightOp):
             raise GEError(CODE, f"{describe_task(task)} writes {describe(access.owner)}")
         for segment in memory[access.arena].covered(access):
+            if isinstance(segment.owner, InputOp | WeightOp):
+                raise GEError(
+                    CODE,
+                    f"{describe_task(task)} writes {describe(access.owner)} over"
+                    f" {describe(segment.owner)}",
+                )
             _expect_after(task, place, segment.writer, access)
             for reader in segment.readers.values():
                 _expect_after(task, place, reader, access)
@@ -272,14 +290,22 @@ def _commit(
 def _expect_after(
     task: TaskOp, place: Place, other: tuple[TaskOp, Place] | None, access: Access
 ) -> None:
-    if other is None or place.after(other[1]):
+    if other is None:
         return
-    raise GEError(
-        CODE,
-        f"{describe_task(task)} and {describe_task(other[0])} are not ordered, but both use"
-        f" bytes {access.start} to {access.end} of arena '{access.arena.arena_name.data}'",
-        hint=f"stream {place.stream} has to wait for stream {other[1].stream}",
-    )
+    where = f"bytes {access.start} to {access.end} of arena '{access.arena.arena_name.data}'"
+    if not place.after(other[1]):
+        raise GEError(
+            CODE,
+            f"{describe_task(task)} and {describe_task(other[0])} are not ordered, but both use"
+            f" {where}",
+            hint=f"stream {place.stream} has to wait for stream {other[1].stream}",
+        )
+    if task_id(other[0]) > task_id(task):
+        raise GEError(
+            CODE,
+            f"{describe_task(task)} runs after {describe_task(other[0])}, and both use {where}",
+            hint="tasks that share bytes run in the order of their numbers",
+        )
 
 
 def check_in_place(task: TaskOp, read: Sequence[Access], written: Sequence[Access]) -> None:
@@ -300,7 +326,10 @@ def check_in_place(task: TaskOp, read: Sequence[Access], written: Sequence[Acces
 def _may_share(task: TaskOp, i: int, j: int, source: Access, target: Access) -> bool:
     if not isinstance(task, LaunchOp) or (source.start, source.end) != (target.start, target.end):
         return False
-    block = task.kernel_op().body.block
+    kernel = SymbolTable.lookup_symbol(task, task.kernel)
+    block = kernel.body.block if isinstance(kernel, KernelOp) else None
+    if block is None or i >= len(block.args):
+        return False  # the runtime says what does not fit
     for op in block.ops:
         if isinstance(op, GEOp) and block.args[i] in op.operands:
             pairs = op.in_place_pairs()
@@ -322,18 +351,24 @@ def check_apart(accesses: Sequence[Access]) -> None:
             key=lambda access: (access.start, access.end),
         )
         for left, right in pairwise(ordered):
-            # Equal weights may be stored once; anything else that overlaps is a fault.
-            same = (left.start, left.end) == (right.start, right.end) and isinstance(
-                left.owner, WeightOp
-            )
-            if left.end > right.start and not same:
+            if left.end > right.start and not _is_stored_once(left, right):
                 raise GEError(
                     CODE, f"{describe(left.owner)} and {describe(right.owner)} share bytes"
                 )
 
 
+def _is_stored_once(a: Access, b: Access) -> bool:
+    """Whether two weights that are equal have the same place."""
+    return (
+        (a.start, a.end) == (b.start, b.end)
+        and isinstance(a.owner, WeightOp)
+        and isinstance(b.owner, WeightOp)
+        and a.owner.value.data.weight == b.owner.value.data.weight
+    )
+
+
 def _overlap(a: Access, b: Access) -> bool:
-    return a.arena is b.arena and a.start < b.end and b.start < a.end
+    return a.arena is b.arena and max(a.start, b.start) < min(a.end, b.end)
 
 
 def _access(value: SSAValue) -> Access:

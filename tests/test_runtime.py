@@ -342,3 +342,25 @@ def test_poison_spares_what_a_task_wrote_over_a_dead_buffer():
     memory.poison(buffer, [(136, 140), (100, 130), (142, 300)])
     (raw,) = memory.arenas.values()
     assert [i for i, byte in enumerate(raw) if byte] == [*range(130, 136), *range(140, 142)]
+
+
+def test_strings_and_empty_tensors_need_no_bytes():
+    words, column = "memref<2x!ge.string, #ge.tier<hbm>>", "memref<2x1x!ge.string, #ge.tier<hbm>>"
+    empty = "memref<0x3xf32, #ge.tier<hbm>>"
+    plan = f"""
+%work = ge_exec.arena "work" tier <hbm> size 0 lower_bound 0
+%x = ge_exec.input "x" in %work offset 0 : {words}
+%e = ge_exec.input "e" in %work offset 0 : {empty}
+%v = ge_exec.view %x offset 0 : {words} -> {column}
+%b = ge_exec.buffer in %work offset 0 : {column}
+%c = ge_exec.buffer in %work offset 0 : {empty}
+ge_exec.stream 0 {{
+  ge_exec.copy 0 %v to %b : {column} to {column}
+  ge_exec.copy 1 %e to %c : {empty} to {empty}
+}}
+ge_exec.output "z" %b : {column}
+ge_exec.output "c" %c : {empty}"""
+    feeds = {"x": np.array(["a", "longer"]), "e": np.zeros((0, 3), np.float32)}
+    result = Executor(module_of(plan)).run(feeds, poison=True)
+    assert result["z"].tolist() == [["a"], ["longer"]]
+    assert result["c"].shape == (0, 3)

@@ -44,11 +44,17 @@ def one_line(text: str) -> str:
 def write_atomically(path: str, data: bytes) -> None:
     """Writes a file all or nothing: to a temporary file beside it, then renamed.
 
+    A device or pipe, such as /dev/stdout, is written to as it is.
+
     Raises:
         GEError: The folder is not there or not writable.
     """
     target = Path(path)
     try:
+        if target.exists() and not target.is_file():
+            # A device or a pipe is written to, never replaced; a folder is an error.
+            target.write_bytes(data)
+            return
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     except OSError as error:
         raise unwritable(path, error) from error

@@ -14,6 +14,12 @@ PASSES: dict[str, CodeInfo] = {
             " reproducer that `ge-opt` wrote."
         ),
     ),
+    "GE0410": CodeInfo(
+        title="unknown composite",
+        symptom="`ge-raise` is asked for a composite that it does not know.",
+        cause="The option `composites` has another name than those in the message.",
+        solution="Use names of the message, or leave the option out to raise all composites.",
+    ),
     "GE0420": CodeInfo(
         title="duplicate fusion rule",
         symptom="Registering a fusion rule fails, since another has the same name.",

@@ -38,6 +38,18 @@ PLANNING: dict[str, CodeInfo] = {
         cause="A fault of the planner; for a plan made by hand, a wrong offset.",
         solution="Report it as a bug, with the model; correct the offset of a plan made by hand.",
     ),
+    "GE0506": CodeInfo(
+        title="tasks wait for each other",
+        symptom="A schedule is refused; the message names tasks in a ring.",
+        cause="The order of a stream contradicts what its tasks depend on.",
+        solution="Reorder the tasks of the stream, or drop the dependency.",
+    ),
+    "GE0507": CodeInfo(
+        title="too few events on the target",
+        symptom="The schedule needs more events than the device has.",
+        cause="Many dependencies cross streams at a time.",
+        solution="Compile for fewer streams.",
+    ),
     "GE0520": CodeInfo(
         title="tensors without a static size",
         symptom="Memory can not be planned; the message names tensors with dynamic dimensions.",

@@ -4,4 +4,23 @@ from __future__ import annotations
 
 from ge_dialect.error_codes.info import CodeInfo
 
-TARGETS: dict[str, CodeInfo] = {}
+TARGETS: dict[str, CodeInfo] = {
+    "GE0701": CodeInfo(
+        title="unknown target",
+        symptom="No target has the name; the message lists those that exist.",
+        cause="The name is misspelled, names a family of chips, or the chip is not described yet.",
+        solution="Use one of the listed names, or give a path of a .toml file of your own.",
+    ),
+    "GE0702": CodeInfo(
+        title="target file can not be read",
+        symptom="The file of a target is missing, a directory, not readable, or too large.",
+        cause="The path is wrong, or the file is something else.",
+        solution="Check the path.",
+    ),
+    "GE0703": CodeInfo(
+        title="malformed target file",
+        symptom="The file of a target is refused; the message names the key.",
+        cause="A key is missing, unknown, or its value is of the wrong kind or out of range.",
+        solution="Copy a file out of `ge_dialect/targets/` and change its figures.",
+    ),
+}

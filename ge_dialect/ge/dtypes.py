@@ -130,7 +130,7 @@ def to_numpy(element_type: Attribute) -> np.dtype[Any]:
     import numpy as np
 
     name = dtype_of(element_type).numpy
-    if hasattr(np, name) or name in ("bool", "object"):
+    if name in ("bool", "object") or hasattr(np, name):
         return np.dtype(name)
     import ml_dtypes
 

@@ -21,8 +21,9 @@ def check_plan(problem: Problem, plan: Plan) -> None:
         GEError: GE0505, naming the first thing that is wrong and how many are.
     """
     if found := violations(problem, plan):
-        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-        raise GEError("GE0505", f"{found[0]}{more}", hint="report this as a bug of the planner")
+        first, *others = found
+        more = f" (and {len(others)} more)" if others else ""
+        raise GEError("GE0505", f"{first}{more}", hint="report this as a bug of the planner")
 
 
 def violations(problem: Problem, plan: Plan, limit: int = 100) -> tuple[str, ...]:
@@ -75,7 +76,7 @@ def _apart(problem: Problem, alive: list[int]) -> Iterator[str]:
         for start, end in zip(starts.T, ends.T, strict=True):
             over &= end[row] <= start
         over[row] = False
-        for other in over.nonzero()[0].tolist():
+        for other in map(int, over.nonzero()[0]):
             names = problem.buffers[i].name, problem.buffers[alive[other]].name
             yield f"expected '{names[0]}' and '{names[1]}' of the lower bound alive together"
 
@@ -97,7 +98,7 @@ def _overlaps(problem: Problem, plan: Plan) -> Iterator[str]:
         for start, end in zip(starts, ends, strict=True):
             dead_before = dead_before & (end[row] <= start[shared])
             born_after = born_after & (end[shared] <= start[row])
-        for other in shared[~(dead_before | born_after)].tolist():
+        for other in map(int, shared[~(dead_before | born_after)]):
             a, b = problem.buffers[i], problem.buffers[used[other]]
             yield (
                 f"'{a.name}' at bytes {low[row]} to {high[row]} and '{b.name}' at bytes"

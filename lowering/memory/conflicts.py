@@ -67,9 +67,7 @@ class Conflicts:
         rows[np.arange(end - begin), np.arange(begin, end)] = False
         return rows
 
-    def _interval_pairs(
-        self, max_pairs: int
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
+    def _interval_pairs(self, max_pairs: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
         """Each conflict once. By start, the conflicts of a buffer with later ones lie in a row."""
         import numpy as np
 

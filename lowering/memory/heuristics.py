@@ -192,7 +192,7 @@ class _Search:
         taken = set(self.fixed)
         for i in self.fixed:
             begin = buffers[i].offset or 0
-            for j in self.conflicts.near(i).tolist():
+            for j in map(int, self.conflicts.near(i)):
                 other = buffers[j].offset
                 if j > i and j in taken and other is not None:
                     ends = begin + buffers[i].footprint, other + buffers[j].footprint

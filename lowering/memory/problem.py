@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+_MAX_BYTES = 1 << 62
+"""Offsets have to fit the 64-bit integers of plans, files and numpy."""
+
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
@@ -87,6 +90,8 @@ class Problem:
         widths = {len(part) for life in self.lifetimes for part in (life.start, life.end)}
         if len(widths) > 1:
             raise ValueError(f"expected lifetimes over as many streams, got {sorted(widths)}")
+        if sum(buffer.footprint for buffer in self.buffers) + self.fixed_top >= _MAX_BYTES:
+            raise ValueError(f"expected buffers of less than {_MAX_BYTES} bytes together")
         if self.capacity is not None and self.capacity < 0:
             raise ValueError(f"expected 'capacity' >= 0, got {self.capacity}")
 

@@ -6,7 +6,7 @@ from ge_dialect.diagnostics import GEError
 from ge_dialect.lowering.memory.problem import Buffer, Plan, Problem, interval_problem
 
 _COLUMNS = ("id", "lower", "upper", "size")
-_MAX_DIGITS = 19
+_MAX_DIGITS = 15
 
 
 def read_problem(text: str, capacity: int | None = None, alignment: int = 1) -> Problem:
@@ -46,8 +46,11 @@ def _row(number: int, cells: list[str], places: list[int]) -> tuple[str, int, in
     numbers: list[int] = []
     for column, text in zip(_COLUMNS[1:], texts, strict=True):
         if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS):
-            raise GEError("GE0501", f"line {number}: expected '{column}' to be a count of at most"
-                          f" {_MAX_DIGITS} digits, got '{text[:40]}'")
+            raise GEError(
+                "GE0501",
+                f"line {number}: expected '{column}' to be a count of at most"
+                f" {_MAX_DIGITS} digits, got '{text[:40]}'",
+            )
         numbers.append(int(text))
     lower, upper, size = numbers
     if lower >= upper:

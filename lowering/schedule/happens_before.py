@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.lowering.memory.problem import Buffer, Lifetime, Problem, heaviest_set
@@ -82,7 +83,7 @@ def happens_before(
         GEError: GE0506, tasks wait for each other; the message names the shortest cycle through
             one of them.
     """
-    held = tuple(tuple(queue) for queue in queues)
+    held = tuple(tuple(queue) for queue in queues) or ((),)
     count = sum(len(queue) for queue in held)
     stream, position = [-1] * count, [0] * count
     edges: set[tuple[int, int]] = set()
@@ -91,7 +92,7 @@ def happens_before(
             if not 0 <= task < count or stream[task] >= 0:
                 raise ValueError(f"expected each of {count} tasks once, got task {task} again")
             stream[task], position[task] = number, place
-        edges.update(zip(queue, queue[1:], strict=False))
+        edges.update(pairwise(queue))
     for pair in deps:
         if not all(0 <= task < count for task in pair):
             raise ValueError(f"expected a dependency between tasks below {count}, got {pair}")

@@ -1,4 +1,4 @@
-"""Layer norm out of its nine ops: mean, difference, square, mean, sum, root, quotient, scale, shift.
+"""Layer norm out of nine ops: mean, difference, square, mean, sum, root, quotient, scale, shift.
 
 Source of the formula: Ba, Kiros, Hinton, "Layer Normalization" (2016), equations 3 and 4.
 """
@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ge_dialect.ge.binary import AddOp, DivOp, MulOp, SubOp
 from ge_dialect.ge.normalization import LayerNormOp
-from ge_dialect.passes.raising.match import Found, Mismatch, Raise, owner
+from ge_dialect.passes.raising.match import Found, MismatchError, Raise, owner
 from ge_dialect.passes.raising.normalization import (
     find_normalized,
     mean_axis,
@@ -58,7 +58,7 @@ class RaiseLayerNorm(Raise):
         axis = mean_axis(difference.rhs)
         if axis != normal.axis:
             text = "'axes' of the means differ"
-            raise Mismatch(ReasonClass.ATTR, text, f"from {axis}", f"from {normal.axis}")
+            raise MismatchError(ReasonClass.ATTR, text, f"from {axis}", f"from {normal.axis}")
         mean = difference.rhs.owner
         assert isinstance(mean, Operation)
         ops = [*normal.ops, difference, mean]

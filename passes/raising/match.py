@@ -25,7 +25,7 @@ NAME = "ge-raise"
 OpT = TypeVar("OpT", bound=Operation)
 
 
-class Mismatch(Exception):
+class MismatchError(Exception):
     """The ops have the structure of a composite, and still are none.
 
     Attributes:
@@ -54,10 +54,12 @@ class Found(ABC):
     """Ops that are a composite.
 
     Attributes:
-        ops: All of them, the one whose result is replaced first.
+        ops: All of them, the one whose result is replaced first. Nobody else may use the others.
+        feeders: Ops before them that the composite does as well; others may use these.
     """
 
     ops: list[Operation] = field(default_factory=list[Operation], kw_only=True)
+    feeders: list[Operation] = field(default_factory=list[Operation], kw_only=True)
 
     @abstractmethod
     def build(self) -> Sequence[Operation]:
@@ -78,7 +80,7 @@ class Raise(Rewrite, ABC):
         """Returns the composite that `op` is the core of; None where it looks like none.
 
         Raises:
-            Mismatch: It looks like one, and something does not fit.
+            MismatchError: It looks like one, and something does not fit.
         """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
@@ -90,7 +92,7 @@ class Raise(Rewrite, ABC):
             if found is None:
                 return
             check_uses(found.ops)
-        except Mismatch as miss:
+        except MismatchError as miss:
             remarks.missed(
                 NAME,
                 rule,
@@ -102,10 +104,11 @@ class Raise(Rewrite, ABC):
             )
             return
         new = found.build()
-        location = fuse(old.location for old in reversed(found.ops))
+        old = [*found.ops, *found.feeders]
+        location = fuse(one.location for one in reversed(old))
         for one in new:
             one.location = location
-        count = len(found.ops)
+        count = len(old)
         remarks.passed(NAME, rule, op, lambda: f"{count} ops are one {new[-1].name}")
         rewriter.replace(found.ops[0], new, [new[-1].results[0]])
 
@@ -114,7 +117,7 @@ def check_uses(ops: Sequence[Operation]) -> None:
     """Checks that nobody but `ops` reads what they compute, the result of the first one aside.
 
     Raises:
-        Mismatch: Somebody does.
+        MismatchError: Somebody does.
     """
     inside = set(ops)
     for op in ops[1:]:
@@ -126,7 +129,7 @@ def check_uses(ops: Sequence[Operation]) -> None:
                     f"the result of '{op_name(op)}' has {len(users)} uses, {len(outside)} outside: "
                     f"{op_name(outside[0])}"
                 )
-                raise Mismatch(ReasonClass.USE, message, len(outside), 0)
+                raise MismatchError(ReasonClass.USE, message, len(outside), 0)
 
 
 def owner(value: SSAValue, op_class: type[OpT]) -> OpT | None:

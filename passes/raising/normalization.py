@@ -17,7 +17,7 @@ from ge_dialect.ge.reductions import ReduceMeanOp
 from ge_dialect.ge.structure import HostCallOp
 from ge_dialect.ge.types import element_type_of, value_shape
 from ge_dialect.ge.unary import ReciprocalOp, RsqrtOp, SqrtOp
-from ge_dialect.passes.raising.match import Found, Mismatch, Raise, commuted, owner
+from ge_dialect.passes.raising.match import Found, MismatchError, Raise, commuted, owner
 from ge_dialect.remarks import ReasonClass
 
 
@@ -42,7 +42,7 @@ def find_normalized(op: Operation) -> Normalized | None:
     """Returns the normalisation whose result is that of `op`.
 
     Raises:
-        Mismatch: It looks like one, and an attribute or a constant does not fit.
+        MismatchError: It looks like one, and an attribute or a constant does not fit.
     """
     for value, root in _numerators(op):
         total, ops = root
@@ -110,28 +110,32 @@ def mean_axis(value: SSAValue) -> int:
     """Returns the first dimension of a mean over all dimensions from there on.
 
     Raises:
-        Mismatch: The mean is over others, drops them, or its axes are no constants.
+        MismatchError: The mean is over others, drops them, or its axes are no constants.
     """
     if (op := owner(value, ReduceMeanOp)) is None:
-        raise Mismatch(ReasonClass.CONST, "'axes' is not a constant", "a value", "a constant")
+        raise MismatchError(ReasonClass.CONST, "'axes' is not a constant", "a value", "a constant")
     rank, axes = len(value_shape(op.input)), sorted(op.reduced_axes)
     if not axes or axes != list(range(axes[0], rank)):
         wanted = str(list(range(rank - max(len(axes), 1), rank)))
-        raise Mismatch(ReasonClass.ATTR, "'axes' are not the last dimensions", str(axes), wanted)
+        raise MismatchError(
+            ReasonClass.ATTR, "'axes' are not the last dimensions", str(axes), wanted
+        )
     if not bool(op.keepdims):
-        raise Mismatch(ReasonClass.ATTR, "'keepdims' of the mean is false", "false", "true")
+        raise MismatchError(ReasonClass.ATTR, "'keepdims' of the mean is false", "false", "true")
     return axes[0]
 
 
 def _exact_epsilon(value: SSAValue) -> float:
     epsilon = constant_scalar(value)
     if epsilon is None:
-        raise Mismatch(ReasonClass.CONST, "'epsilon' is not a constant", "a value", "a constant")
+        raise MismatchError(
+            ReasonClass.CONST, "'epsilon' is not a constant", "a value", "a constant"
+        )
     rounded = float_attr(float(epsilon)).value.data
     if rounded != epsilon:
-        raise Mismatch(ReasonClass.CONST, "'epsilon' is no f32", float(epsilon), rounded)
+        raise MismatchError(ReasonClass.CONST, "'epsilon' is no f32", float(epsilon), rounded)
     if not epsilon >= 0:
-        raise Mismatch(ReasonClass.CONST, "'epsilon' is negative", float(epsilon), "0 or more")
+        raise MismatchError(ReasonClass.CONST, "'epsilon' is negative", float(epsilon), "0 or more")
     return float(epsilon)
 
 
@@ -192,7 +196,7 @@ def _expect_wide(value: SSAValue) -> None:
     element_type = element_type_of(value)
     if not isinstance(element_type, Float32Type | Float64Type):
         text = "the norm is rounded before the parameter"
-        raise Mismatch(ReasonClass.DTYPE, text, str(element_type), "f32 or f64")
+        raise MismatchError(ReasonClass.DTYPE, text, str(element_type), "f32 or f64")
 
 
 class AbsorbScale(Raise):

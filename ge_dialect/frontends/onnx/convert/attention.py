@@ -106,7 +106,9 @@ def _mask(node: Node, key: SSAValue) -> SSAValue | None:
     if (mask := node.optional(_MASK)) is None:
         return None
     have, want = value_shape(mask)[-1] if value_shape(mask) else 1, value_shape(key)[2]
-    if have == want or not (isinstance(have, int) and isinstance(want, int)):
+    if have == want:
+        return mask
+    if not (isinstance(have, int) and isinstance(want, int)):
         if have == 1:
             raise OnHost("whether the mask is too short is not known")
         return mask

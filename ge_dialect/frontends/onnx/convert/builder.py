@@ -83,8 +83,9 @@ class Builder:
         """Takes away the ops that were added since a mark; constants stay."""
         while len(self._emitted) > mark:
             op = self._emitted.pop()
-            op.detach()
-            op.erase()
+            if op.parent is not None:  # else it went with the op around it
+                op.detach()
+                op.erase()
 
     def added(self) -> Sequence[Operation]:
         """Returns the ops added so far, without constants."""

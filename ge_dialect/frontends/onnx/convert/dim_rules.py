@@ -41,6 +41,7 @@ from ge_dialect.symbols import (
     mod,
     product,
     prove_equal,
+    simplify,
 )
 
 Known: TypeAlias = npt.NDArray[Any]
@@ -178,8 +179,8 @@ RULES: dict[type[Operation], Rule] = {
     MulOp: _binary(lambda a, b: product([a, b])),
     DivOp: _binary(_divide),
     ModOp: _binary(_modulo),
-    MaximumOp: _binary(maximum),
-    MinimumOp: _binary(minimum),
+    MaximumOp: _binary(lambda a, b: simplify(maximum(a, b), {})),
+    MinimumOp: _binary(lambda a, b: simplify(minimum(a, b), {})),
     EqualOp: _binary(lambda a, b: prove_equal(a, b, {})),
     LessOp: _binary(_less),
     GreaterOp: _binary(lambda a, b: _less(b, a)),

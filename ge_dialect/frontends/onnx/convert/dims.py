@@ -15,7 +15,9 @@ from xdsl.ir import Operation, SSAValue
 
 from ge_dialect.ge.constants import ConstantOp, array_constant, constant_attr, constant_ints
 from ge_dialect.ge.dtypes import is_bool, is_integer, to_numpy
+from ge_dialect.ge.extents import bounded
 from ge_dialect.ge.types import MaybeDim, num_elements, static_shape, tensor_of
+from ge_dialect.symbols import Dim, ceil_div, maximum, product, simplify
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -111,7 +113,11 @@ def _rules() -> dict[type[Operation], Rule]:
 
 def multiply(first: MaybeDim, second: MaybeDim) -> MaybeDim:
     """Returns the product of two dimensions, None where one is unknown or it is too large."""
-    from ge_dialect.frontends.onnx.convert.dim_rules import lifted
-    from ge_dialect.symbols import product
+    if first is None or second is None:
+        return None
+    return bounded(lambda: product([first, second]))
 
-    return lifted(lambda a, b: product([a, b]))(first, second)
+
+def steps_between(first: Dim, last: Dim, step: int) -> MaybeDim:
+    """Returns how many numbers there are from `first` on, below `last`, a positive `step` apart."""
+    return bounded(lambda: simplify(ceil_div(maximum(last - first, 0), step), {}))

@@ -6,21 +6,20 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from ge_dialect.frontends.onnx.convert.dims import multiply
+from ge_dialect.frontends.onnx.convert.dims import multiply, steps_between
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
 from ge_dialect.ge import movement, pieces, rearrange
 from ge_dialect.ge.constants import constant_ints
-from ge_dialect.ge.extents import OPEN_END, bounded, sum_dims
+from ge_dialect.ge.extents import OPEN_END, sum_dims
 from ge_dialect.ge.types import (
     MaybeDim,
-    Shape,
     TensorT,
     normalize_axes,
     normalize_axis,
     tensor_type,
     value_shape,
 )
-from ge_dialect.symbols import Dim, ceil_div, maximum, minimum
+from ge_dialect.symbols import Dim, DimLimitError, maximum, minimum, simplify
 
 
 def typed_like(node: Node, shape: Sequence[MaybeDim]) -> list[TensorT]:
@@ -111,15 +110,19 @@ def _sliced(size: MaybeDim, start: MaybeDim, end: MaybeDim, step: int) -> MaybeD
     """Returns how many elements a slice takes, whose bounds are expressions."""
     if size is None or start is None or end is None or step < 1:
         return None
-    known: Dim = size
+    try:
+        return steps_between(_place(start, size), _place(end, size), step)
+    except DimLimitError:
+        return None
 
-    def place(bound: Dim) -> Dim:
-        if isinstance(bound, int) and bound < 0:
-            return maximum(known + bound, 0)
-        return known if isinstance(bound, int) and bound >= OPEN_END else minimum(bound, known)
 
-    first, last = start, end
-    return bounded(lambda: ceil_div(maximum(place(last) - place(first), 0), step))
+def _place(bound: Dim, size: Dim) -> Dim:
+    """Returns a bound of a slice counted from the front, and inside of the dimension."""
+    if isinstance(bound, int) and bound < 0:
+        return simplify(maximum(size + bound, 0), {})
+    if isinstance(bound, int) and bound >= OPEN_END:
+        return size
+    return simplify(minimum(bound, size), {})
 
 
 @converts("Tile")
@@ -205,15 +208,3 @@ def reverse_sequence(node: Node) -> SSAValue:
     """`ReverseSequence`."""
     time, batch = node.get_int("time_axis", 0), node.get_int("batch_axis", 1)
     return node.emit(rearrange.ReverseSequenceOp(node[0], node[1], time, batch))
-
-
-def flat_shape(shape: Shape) -> tuple[int, ...]:
-    """Returns a shape of numbers.
-
-    Raises:
-        OnHost: A dimension is none.
-    """
-    numbers = tuple(dim for dim in shape if isinstance(dim, int))
-    if len(numbers) != len(shape):
-        raise OnHost("a dimension is not known")
-    return numbers

@@ -7,6 +7,7 @@ from math import ceil, isfinite
 from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
+from ge_dialect.frontends.onnx.convert.dims import steps_between
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
 from ge_dialect.frontends.onnx.convert.reductions import flattened
 from ge_dialect.ge.constants import constant_scalar
@@ -20,6 +21,7 @@ from ge_dialect.ge.types import (
     broadcast_shapes,
     normalize_axes,
     num_elements,
+    tensor_type,
     value_shape,
 )
 
@@ -69,7 +71,7 @@ def range_(node: Node) -> SSAValue:
     start, limit, delta = (0 if number is None else number for number in numbers)
     element_type = node.element_type()
     if None in numbers or not (is_float(element_type) or is_integer(element_type)):
-        raise OnHost("a limit is not constant")
+        raise OnHost("a limit is not constant", [tensor_type(element_type, (_count(node),))])
     if not all(isfinite(number) for number in (start, limit, delta)) or delta == 0:
         node.fail(f"expected a finite range with steps, got {start}, {limit}, {delta}")
     if is_float(element_type):
@@ -79,6 +81,19 @@ def range_(node: Node) -> SSAValue:
     if length > _MAX_DIMENSION:
         node.fail(f"expected at most {_MAX_DIMENSION} elements, got {length}")
     return node.emit(RangeOp(start, delta, int(length), element_type))
+
+
+def _count(node: Node) -> MaybeDim:
+    """Returns how many numbers a range has whose limits are dimensions."""
+    if not is_integer(node.element_type()):
+        return None
+    found = [node.dims(slot) for slot in range(3)]
+    if any(len(dims) != 1 for dims in found):
+        node.fail("expected start, limit and delta of one number each")
+    start, limit, delta = (dims[0] for dims in found)
+    if start is None or limit is None or not isinstance(delta, int) or delta < 1:
+        return None
+    return steps_between(start, limit, delta)
 
 
 @converts("Shape")

@@ -1,0 +1,255 @@
+"""Imports an ONNX model as one `func.func @main` of `ge` ops."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import onnx
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    ModuleOp,
+    StringAttr,
+)
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Region, SSAValue
+
+from ge_dialect.diagnostics import GEError
+from ge_dialect.frontends.onnx.convert import find_converter
+from ge_dialect.frontends.onnx.convert.builder import Builder
+from ge_dialect.frontends.onnx.convert.control import CONTROL, convert_control
+from ge_dialect.frontends.onnx.convert.host import convert_to_host_call
+from ge_dialect.frontends.onnx.convert.node import Node, OnHost, run_converter
+from ge_dialect.frontends.onnx.input_shapes import (
+    DimRange,
+    InputShapes,
+    parse_input_shapes,
+    specialize,
+)
+from ge_dialect.frontends.onnx.load import LoadedModel, load_onnx, load_proto
+from ge_dialect.frontends.onnx.normalize import normalize
+from ge_dialect.frontends.onnx.unsupported import check_supported
+from ge_dialect.frontends.onnx.validate import domain_of, node_label
+from ge_dialect.frontends.onnx.values import (
+    SymbolTable,
+    Tensors,
+    identifier,
+    name_dictionary,
+)
+from ge_dialect.ge.base import int_attr
+from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.ge.structure import YieldOp
+from ge_dialect.locations import name_location
+
+Source: TypeAlias = str | os.PathLike[str] | onnx.ModelProto | LoadedModel
+
+
+def import_onnx(source: Source, *, input_shapes: InputShapes | str | None = None) -> ModuleOp:
+    """Returns a model as a module with one function `main`.
+
+    The function's arguments and results carry `ge.name`, the function `ge.symbols` (the dynamic
+    dimensions), the module `ge.opset` and `ge.producer`. Every op has the name of its node as
+    location. Weights stay in their files.
+
+    Args:
+        source: The path of an `.onnx` file, or a model that is in memory or already opened.
+        input_shapes: Shapes of some inputs, as `specialize` takes them, or in ATC's notation.
+
+    Raises:
+        GEError: The model cannot be opened or is invalid (GE0201 to GE0218), has operators or
+            types that are not supported (GE0220, GE0222, GE0223), or nodes that do not fit their
+            operands (GE0221).
+    """
+    loaded = _open(source)
+    ranges: dict[str, DimRange] = {}
+    if isinstance(input_shapes, str):
+        input_shapes = parse_input_shapes(input_shapes)
+    if input_shapes:
+        specialized = specialize(loaded, input_shapes)
+        loaded, ranges = specialized.loaded, specialized.ranges
+    loaded = normalize(loaded)
+    check_supported(loaded.model.graph, loaded.opset)
+    return Importer.of(loaded, ranges).module()
+
+
+def _open(source: Source) -> LoadedModel:
+    if isinstance(source, LoadedModel):
+        return source
+    return load_proto(source) if isinstance(source, onnx.ModelProto) else load_onnx(source)
+
+
+@dataclass
+class Scope:
+    """The values of one graph by name; those of the graphs around it are seen as well."""
+
+    outer: Scope | None = None
+    values: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
+
+    def find(self, name: str) -> SSAValue:
+        """Returns a value; that it is defined was checked when the model was opened."""
+        scope: Scope | None = self
+        while scope is not None:
+            if (value := scope.values.get(name)) is not None:
+                return value
+            scope = scope.outer
+        raise GEError("GE0211", f"value '{name}' is not defined")
+
+
+@dataclass
+class Importer:
+    """Imports the graphs of one model.
+
+    Attributes:
+        loaded: The model, normalised.
+        symbols: Those of the inputs.
+        builder: Where ops go.
+        depth: How many bodies of control flow are around the current graph.
+    """
+
+    loaded: LoadedModel
+    tensors: Tensors
+    symbols: SymbolTable
+    input_types: Sequence[Attribute]
+    builder: Builder
+    depth: int = 0
+
+    @staticmethod
+    def of(loaded: LoadedModel, ranges: Mapping[str, DimRange]) -> Importer:
+        """Returns the importer of a model, for the ranges given to its symbols."""
+        symbols, types = SymbolTable.of(loaded.inputs, ranges)
+        return Importer(loaded, Tensors(loaded), symbols, types, Builder(Block(arg_types=types)))
+
+    def module(self) -> ModuleOp:
+        """Returns the main graph as a module."""
+        graph, block = self.loaded.model.graph, self.builder.block
+        scope = Scope()
+        for value, argument in zip(self.loaded.inputs, block.args, strict=True):
+            scope.values[value.name] = argument
+            argument.name_hint = identifier(value.name)
+        results = self.graph(graph, scope)
+        self.builder.use(results)
+        block.add_op(ReturnOp(*results))
+        types = FunctionType.from_lists(self.input_types, [value.type for value in results])
+        function = FuncOp(
+            "main",
+            types,
+            Region(block),
+            arg_attrs=_names([value.name for value in self.loaded.inputs]),
+            res_attrs=_names([value.name for value in graph.output]),
+        )
+        if symbols := self.symbols.attributes():
+            function.attributes["ge.symbols"] = DictionaryAttr(symbols)
+        return ModuleOp([function], self._attributes())
+
+    def _attributes(self) -> dict[str, Attribute]:
+        model = self.loaded.model
+        attributes: dict[str, Attribute] = {}
+        if "" in self.loaded.opset:
+            attributes["ge.opset"] = int_attr(self.loaded.opset[""])
+        if producer := f"{model.producer_name} {model.producer_version}".strip():
+            attributes["ge.producer"] = StringAttr(producer)
+        return attributes
+
+    def graph(self, graph: onnx.GraphProto, scope: Scope) -> list[SSAValue]:
+        """Adds the nodes of a graph, whose inputs are in `scope`; returns its outputs."""
+        for tensor in graph.initializer:
+            if tensor.name not in scope.values:
+                found = self.tensors.value(tensor, tensor.name)
+                constant = ConstantOp(found.value, found.type)
+                constant.location = name_location(tensor.name)
+                constant.result.name_hint = identifier(tensor.name)
+                scope.values[tensor.name] = constant.result
+        declared = {value.name: value for value in graph.value_info}
+        declared |= {value.name: value for value in graph.output}
+        for index, proto in enumerate(graph.node):
+            self._node(proto, index, scope, declared)
+        return [scope.find(value.name) for value in graph.output]
+
+    def _node(
+        self,
+        proto: onnx.NodeProto,
+        index: int,
+        scope: Scope,
+        declared: Mapping[str, onnx.ValueInfoProto],
+    ) -> None:
+        domain, outputs = domain_of(proto.domain), proto.output
+        self.builder.location = name_location(proto.name or next(filter(None, outputs), ""))
+        node = Node(
+            proto.op_type,
+            self.loaded.opset.get(domain, 1),
+            [scope.find(name) if name else None for name in proto.input],
+            self.tensors.attributes(proto) if proto.attribute else {},
+            [bool(name) for name in outputs],
+            self.builder,
+            node_label(proto, index),
+        )
+        values = self._convert(node, proto, domain, scope, declared)
+        for name, value in zip(outputs, values, strict=False):
+            if name:
+                scope.values[name] = value
+                if value.name_hint is None:
+                    value.name_hint = identifier(name)
+        if missing := [name for name in outputs[len(values) :] if name]:
+            node.fail(f"expected {len(values)} outputs, got '{missing[0]}' as well")
+
+    def _convert(
+        self,
+        node: Node,
+        proto: onnx.NodeProto,
+        domain: str,
+        scope: Scope,
+        declared: Mapping[str, onnx.ValueInfoProto],
+    ) -> Sequence[SSAValue]:
+        if domain == "" and node.op_type in CONTROL:
+            return convert_control(self, node, proto, scope)
+        if domain == "" and node.op_type == "Identity":
+            return [node[0]]  # of any type, unranked ones as well
+        types: Sequence[Attribute] | None = None
+        if (convert := find_converter(domain, node.op_type)) is not None:
+            try:
+                return run_converter(convert, node)
+            except OnHost as refusal:
+                types = refusal.types
+        known = [
+            self.symbols.declared_type(declared[name]) if name in declared else None
+            for name in proto.output
+        ]
+        return convert_to_host_call(node, proto, self.tensors, types, known)
+
+    def inline(self, graph: onnx.GraphProto, outer: Scope) -> list[SSAValue]:
+        """Adds the nodes of a graph without inputs where the importer stands."""
+        return self.graph(graph, Scope(outer))
+
+    def region(
+        self, graph: onnx.GraphProto, outer: Scope, types: Sequence[Attribute]
+    ) -> tuple[Region, list[SSAValue]]:
+        """Returns a graph as a region, and the values that it yields.
+
+        Args:
+            graph: Body of a control flow operator.
+            outer: The scope around it.
+            types: Those of its inputs.
+        """
+        block, around = Block(arg_types=types), self.builder.block
+        location = self.builder.location
+        scope = Scope(outer)
+        for value, argument in zip(graph.input, block.args, strict=True):
+            scope.values[value.name] = argument
+            argument.name_hint = identifier(value.name)
+        self.builder.block = block
+        self.depth += 1
+        results = self.graph(graph, scope)
+        self.builder.location = location
+        self.builder.emit(YieldOp(*results))
+        self.depth -= 1
+        self.builder.block = around
+        return Region(block), results
+
+
+def _names(names: Sequence[str]) -> ArrayAttr[DictionaryAttr]:
+    return ArrayAttr([DictionaryAttr(name_dictionary(name)) for name in names])
+

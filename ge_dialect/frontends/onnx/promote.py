@@ -1,0 +1,103 @@
+"""Gives a host call the op of `ge` it really is, once its operands are constant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, SSAValue
+
+from ge_dialect.frontends.onnx.convert import find_converter
+from ge_dialect.frontends.onnx.convert.builder import Builder
+from ge_dialect.frontends.onnx.convert.node import (
+    AttrValue,
+    Node,
+    OnHost,
+    TensorValue,
+    run_converter,
+)
+from ge_dialect.ge.host import absent_slots, onnx_domain
+from ge_dialect.ge.structure import HostCallOp
+from ge_dialect.locations import location_name
+
+
+def promote(op: HostCallOp) -> Sequence[SSAValue] | None:
+    """Replaces a host call by ops of `ge` where its operands now allow it.
+
+    Args:
+        op: In a block.
+
+    Returns:
+        The values that took the place of its results, or None where it stays.
+
+    Raises:
+        GEError: The operands do not fit the node (GE0221).
+    """
+    convert = find_converter(onnx_domain(op.callee.data), op.op_type)
+    block = op.parent
+    if convert is None or block is None:
+        return None
+    builder = Builder(block, before=op)
+    builder.location = op.location
+    node = Node(
+        op.op_type,
+        op.version.value.data,
+        _operands(op),
+        _attributes(op),
+        [result.first_use is not None for result in op.results],
+        builder,
+        f"'{op.name}' at {location_name(op) or 'an op without a name'} ({op.op_type})",
+    )
+    try:
+        values = run_converter(convert, node)
+    except OnHost:
+        return None
+    builder.use(values)
+    for result, value in zip(op.results, values, strict=False):
+        result.replace_all_uses_with(value)
+    op.detach()
+    op.erase()
+    return values
+
+
+def _operands(op: HostCallOp) -> list[SSAValue | None]:
+    absent = absent_slots(op.absent)
+    present = iter(op.arguments)
+    slots = range(len(op.arguments) + len(absent))
+    return [None if slot in absent else next(present) for slot in slots]
+
+
+def _attributes(op: HostCallOp) -> dict[str, AttrValue]:
+    found: dict[str, AttrValue] = {}
+    for name, attr in op.attrs.data.items() if op.attrs is not None else ():
+        if (value := _value(attr)) is not None:
+            found[name] = value
+    return found
+
+
+def _value(attr: Attribute) -> AttrValue | None:
+    match attr:
+        case IntegerAttr():
+            return attr.value.data
+        case FloatAttr():
+            return attr.value.data
+        case StringAttr():
+            return attr.data
+        case DenseArrayBase():
+            return tuple(attr.get_values())
+        case DenseIntOrFPElementsAttr():
+            return TensorValue(attr, attr.type)
+        case ArrayAttr(data=(value, TensorType() as type_)):
+            return TensorValue(value, type_)
+        case ArrayAttr(data=items):
+            return tuple(item.data for item in items if isinstance(item, StringAttr))
+        case _:
+            return None

@@ -1,0 +1,96 @@
+"""Finds everything in a model that can not be imported, before anything is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import onnx
+import onnx.defs
+
+from ge_dialect.diagnostics import GEError
+from ge_dialect.frontends.onnx.convert import find_converter
+from ge_dialect.frontends.onnx.convert.control import CONTROL
+from ge_dialect.frontends.onnx.validate import domain_of, node_label, subgraphs
+from ge_dialect.ge.host import callee_of
+
+_MAX_SHOWN = 10
+
+
+@dataclass
+class _Finding:
+    """One reason for one operator."""
+
+    reason: str
+    first: str
+    count: int = 0
+
+
+@dataclass(frozen=True)
+class _Survey:
+    opset: Mapping[str, int]
+    reasons: dict[tuple[str, str, int], str | None] = field(
+        default_factory=dict[tuple[str, str, int], str | None]
+    )
+
+    def reason(self, node: onnx.NodeProto) -> str | None:
+        """Says why a node is not supported, or None where it is."""
+        key = (node.domain, node.op_type, len(node.output))
+        if key not in self.reasons:
+            self.reasons[key] = self._reason(node)
+        return self.reasons[key]
+
+    def _reason(self, node: onnx.NodeProto) -> str | None:
+        domain = domain_of(node.domain)
+        control = domain == "" and node.op_type in CONTROL
+        if not control and any(True for _ in subgraphs(node)):
+            return "has a body"
+        if control or find_converter(domain, node.op_type) is not None:
+            return None
+        try:
+            schema = onnx.defs.get_schema(node.op_type, self.opset.get(domain, 1), domain)
+        except onnx.defs.SchemaError:
+            return "is no operator of this opset"
+        pairs = ((schema.inputs, len(node.input)), (schema.outputs, len(node.output)))
+        for formals, count in pairs:
+            for formal in formals[:count]:
+                if not any(str(type_).startswith("tensor(") for type_ in formal.types):
+                    return "works on sequences, optionals or maps"
+        return None
+
+
+def check_supported(graph: onnx.GraphProto, opset: Mapping[str, int]) -> None:
+    """Checks that every node of a graph, and of its bodies, can be imported.
+
+    Raises:
+        GEError: Some can not; names all operators with counts and their first node (GE0220).
+    """
+    survey = _Survey(opset)
+    found: dict[tuple[str, str], _Finding] = {}
+    for index, node in _all_nodes(graph):
+        if (reason := survey.reason(node)) is not None:
+            key = (callee_of(node), reason)
+            found.setdefault(key, _Finding(reason, node_label(node, index))).count += 1
+    if not found:
+        return
+    shown = [_show(callee, finding) for (callee, _), finding in found.items()]
+    more = f" and {len(shown) - _MAX_SHOWN} more" if len(shown) > _MAX_SHOWN else ""
+    raise GEError(
+        "GE0220",
+        f"{len(shown)} operators are not supported: {'; '.join(shown[:_MAX_SHOWN])}{more}",
+        hint="export the model with operators of ONNX, or as local functions made of them",
+    )
+
+
+def _show(callee: str, finding: _Finding) -> str:
+    nodes = "1 node" if finding.count == 1 else f"{finding.count} nodes"
+    return f"'{callee}' {finding.reason} ({nodes}, the first is {finding.first})"
+
+
+def _all_nodes(graph: onnx.GraphProto) -> Iterator[tuple[int, onnx.NodeProto]]:
+    pending = [graph]
+    while pending:
+        for index, node in enumerate(pending.pop().node):
+            yield index, node
+            if node.attribute:
+                pending.extend(subgraphs(node))

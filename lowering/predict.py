@@ -1,0 +1,93 @@
+"""What the machine model says of a plan: the cost of each task, and a predicted run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ge_dialect.ge.attention import FlashAttentionOp
+from ge_dialect.ge.base import Engine, GEOp
+from ge_dialect.ge.dtypes import dtype_of
+from ge_dialect.ge.types import is_tensor
+from ge_dialect.ge_exec import CopyOp, KernelOp, PlanOp
+from ge_dialect.ge_exec.memory import buffer_bytes
+from ge_dialect.ge_exec.tasks import TaskOp, reads, writes
+from ge_dialect.lowering.dependencies import streams_of, task_graph
+from ge_dialect.lowering.machine.cost import KernelCost, Work, copy_cost, kernel_cost
+from ge_dialect.lowering.machine.simulate import Simulation, sim_task, simulate
+
+if TYPE_CHECKING:
+    from ge_dialect.targets import Target
+
+
+@dataclass(frozen=True)
+class TaskCost:
+    """The predicted cost of a task, and the engine that runs it."""
+
+    cost: KernelCost
+    engine: str
+
+    @property
+    def us(self) -> float:
+        """Predicted us of the task alone on the machine."""
+        return self.cost.us
+
+
+def task_costs(tasks: Sequence[TaskOp], target: Target) -> list[TaskCost]:
+    """Returns the predicted cost of each task; each kernel's body is looked at once."""
+    operations: dict[KernelOp, dict[tuple[str, str], float]] = {}
+    return [_task_cost(task, target, operations) for task in tasks]
+
+
+def _task_cost(
+    task: TaskOp, target: Target, known: dict[KernelOp, dict[tuple[str, str], float]]
+) -> TaskCost:
+    if isinstance(task, CopyOp):
+        return TaskCost(copy_cost(buffer_bytes(task.source.type), target), str(Engine.DMA))
+    kernel = task.kernel_op()
+    if (operations := known.get(kernel)) is None:
+        operations = known[kernel] = kernel_operations(kernel)
+    work = Work(
+        operations,
+        sum(buffer_bytes(value.type) for value in reads(task)),
+        sum(buffer_bytes(value.type) for value in writes(task)),
+        any(isinstance(op, FlashAttentionOp) for op in kernel.body.block.ops),
+    )
+    return TaskCost(kernel_cost(work, target), kernel.engine.data)
+
+
+def kernel_operations(kernel: KernelOp) -> dict[tuple[str, str], float]:
+    """Returns the work of a kernel by engine and element type.
+
+    Data movement and host ops count as bytes only: the machine model has no rate for them.
+    """
+    found: dict[tuple[str, str], float] = {}
+    for op in kernel.body.block.ops:
+        if isinstance(op, GEOp) and op.ENGINE in (Engine.CUBE, Engine.VECTOR) and op.results:
+            key = (str(op.ENGINE), _element_type(op))
+            found[key] = found.get(key, 0.0) + op.flops()
+    return found
+
+
+def _element_type(op: GEOp) -> str:
+    """The element type an op computes in: that of its first operand, or of its result."""
+    values = [*op.operands, *op.results]
+    type_ = values[0].type
+    return dtype_of(type_.element_type).name if is_tensor(type_) else "f32"
+
+
+def predict_plan(plan: PlanOp, target_name: str) -> Simulation:
+    """Returns the run of a plan that the machine model of a target predicts.
+
+    Raises:
+        GEError: The target is not known.
+    """
+    from ge_dialect.targets import load_target
+
+    target = load_target(target_name)
+    graph = task_graph(plan)
+    streams = streams_of(plan, graph)
+    costs = task_costs(graph.tasks, target)
+    tasks = [sim_task(cost.cost, stream) for cost, stream in zip(costs, streams, strict=True)]
+    return simulate(tasks, graph.edges(), event_us=target.overhead.event_us)

@@ -1,0 +1,150 @@
+"""Attention out of product, scale, cap, masks, softmax, guard and product, in every spelling.
+
+Source of the formula: Dao et al., "FlashAttention" (2022), section 3; `ge.flash_attention`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.dialects.builtin import f32, f64
+from xdsl.ir import Attribute, Operation
+
+from ge_dialect.ge.attention import FlashAttentionOp
+from ge_dialect.ge.contractions import MatmulOp
+from ge_dialect.ge.dtypes import is_float
+from ge_dialect.ge.types import Shape, element_type_of, show_shape, value_shape
+from ge_dialect.passes.raising.attention_scores import Scores, find_scores
+from ge_dialect.passes.raising.attention_weights import Weights, find_weights
+from ge_dialect.passes.raising.heads import (
+    Chain,
+    Unscaled,
+    choose_heads,
+    expect_broadcasts,
+    is_shared_head,
+    to_heads,
+    unscaled,
+)
+from ge_dialect.passes.raising.masks import combined_mask
+from ge_dialect.passes.raising.match import Found, MismatchError, Raise
+from ge_dialect.remarks import ReasonClass
+
+
+@dataclass
+class FoundAttention(Found):
+    """One attention.
+
+    Attributes:
+        root: Weights times values.
+        weights: From there to softmax.
+        scores: From softmax to the product of queries and keys.
+        query: The left operand of that product, without its scale.
+        key: The right operand, without its scale; `[..., D, T]`.
+        heads: B and H.
+    """
+
+    root: MatmulOp
+    weights: Weights
+    scores: Scores
+    query: Unscaled
+    key: Unscaled
+    heads: Shape
+
+    def build(self) -> list[Operation]:
+        chain, heads, product = Chain(), self.heads, self.scores.product
+        lead, value_lead = _lead(product), value_shape(self.root.lhs)[:-2]
+        query = to_heads(chain, self.query.build(chain), lead, heads)
+        key, value = chain.swap_last(self.key.build(chain)), self.root.rhs
+        shared = is_shared_head(key, lead) and is_shared_head(value, value_lead)
+        if not shared or lead != heads or value_lead != heads:
+            key = to_heads(chain, key, lead, heads)
+            value = to_heads(chain, value, value_lead, heads)
+        softmax_type = element_type_of(self.weights.softmax.input)
+        mask = combined_mask(chain, self.scores.masks, heads, softmax_type)
+        attention = FlashAttentionOp(
+            query,
+            key,
+            value,
+            mask,
+            scale=self.scores.scale * self.query.scale * self.key.scale,
+            softcap=self.scores.softcap,
+            nan_guard=self.weights.nan_guard,
+            accumulate=f64 if softmax_type == f64 else f32,
+        )
+        chain.add(attention)
+        if value_lead != heads:
+            chain.reshape(attention.result, value_shape(self.root.result))
+        return chain.ops
+
+
+class RaiseAttention(Raise):
+    """`matmul(softmax(matmul(q, k^T) * scale + mask), v)` -> `flash_attention(q, k, v, mask)`.
+
+    The scale may be split over q, k and the scores, a quotient or a product, on either side; the
+    mask on either side, added or selected. Between softmax and v: casts to the type of v, a
+    dropout that drops nothing, a guard against NaN. The key is bound by transposing what stands
+    in the place of k^T, whatever made that; leading dimensions are brought to two by reshapes.
+    """
+
+    roots = (MatmulOp,)
+    composite: ClassVar = "attention"
+
+    def find(self, op: Operation) -> Found | None:
+        assert isinstance(op, MatmulOp)
+        if (weights := find_weights(op.lhs)) is None:
+            return None
+        if (scores := find_scores(weights.softmax.input)) is None:
+            return None
+        product = scores.product
+        if not all(len(value_shape(x)) > 1 for x in (product.lhs, product.rhs, op.rhs)):
+            return None
+        if weights.problem is not None:
+            raise weights.problem
+        _expect_types(op, scores)
+        expect_broadcasts(product.lhs, _lead(product), "q")
+        expect_broadcasts(product.rhs, _lead(product), "k")
+        expect_broadcasts(op.rhs, value_shape(op.lhs)[:-2], "v")
+        heads = choose_heads([*scores.shapes, *weights.shapes])
+        _expect_known(op, scores, heads)
+        query, key = unscaled(product.lhs), unscaled(product.rhs)
+        return FoundAttention(
+            op,
+            weights,
+            scores,
+            query,
+            key,
+            heads,
+            ops=[op, *weights.ops, *reversed(scores.ops)],
+            feeders=[*query.ops, *key.ops],
+        )
+
+
+def _lead(product: MatmulOp) -> Shape:
+    return value_shape(product.result)[:-2]
+
+
+def _expect_types(op: MatmulOp, scores: Scores) -> None:
+    """Checks that queries, keys and values hold floats of one type.
+
+    Raises:
+        MismatchError: They do not.
+    """
+    types: list[Attribute] = [element_type_of(scores.product.lhs), element_type_of(op.rhs)]
+    if not is_float(types[0]) or types[0] != types[1]:
+        text = "queries and values are not floats of one type"
+        raise MismatchError(ReasonClass.DTYPE, text, str(types[1]), str(types[0]))
+
+
+def _expect_known(op: MatmulOp, scores: Scores, heads: Shape) -> None:
+    """Checks that shapes are known wherever a reshape is needed.
+
+    Raises:
+        MismatchError: They are not.
+    """
+    if _lead(scores.product) == heads == value_shape(op.lhs)[:-2]:
+        return
+    for value in (scores.product.lhs, scores.product.rhs, op.rhs):
+        if None in (shape := value_shape(value)) or None in heads:
+            text = "a dimension that has to be reshaped is not known"
+            raise MismatchError(ReasonClass.SYMBOL, text, show_shape(shape))

@@ -1,0 +1,211 @@
+"""The way from softmax down to the product of queries and keys, in every spelling.
+
+Scale, soft cap, masks, casts and reshapes lie on it, in any order that one attention op can keep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from math import inf, isfinite
+
+from xdsl.ir import Operation, SSAValue
+
+from ge_dialect.ge.activations import TanhOp
+from ge_dialect.ge.binary import AddOp, DivOp, MulOp
+from ge_dialect.ge.contractions import MatmulOp
+from ge_dialect.ge.dtypes import is_float
+from ge_dialect.ge.elementwise import CastOp, SelectOp
+from ge_dialect.ge.movement import BroadcastToOp, ReshapeOp
+from ge_dialect.ge.types import Shape, element_type_of, show_shape, value_shape
+from ge_dialect.passes.canonicalization.cast import keeps_every_value
+from ge_dialect.passes.canonicalization.operands import uniform_value
+from ge_dialect.passes.raising.match import MismatchError, commuted, scaled
+from ge_dialect.remarks import ReasonClass
+
+MOST_STEPS = 64
+ABSORBING = -1e30
+"""A score plus a number below this is that number in f32, for any score that occurs."""
+
+
+class MaskKind(StrEnum):
+    """What a mask does to scores."""
+
+    ADD = "add"
+    KEEP = "keep"
+    DROP = "drop"
+
+
+@dataclass(frozen=True)
+class Mask:
+    """One mask on the way.
+
+    Attributes:
+        kind: Added to the scores, or truth values of the keys that are kept or dropped.
+        value: A float tensor, or one of `i1`.
+        lead: The dimensions of the scores where it applies, but the last two.
+        fill: What dropped scores become.
+    """
+
+    kind: MaskKind
+    value: SSAValue
+    lead: Shape
+    fill: float = -inf
+
+
+@dataclass
+class Scores:
+    """Scores of queries and keys, ready for softmax.
+
+    Attributes:
+        product: Queries times transposed keys.
+        scale: What the product is multiplied by.
+        softcap: The bound of the soft cap, or None.
+        masks: In the order in which they apply.
+        shapes: Of the scores, wherever a reshape gave them another one.
+        ops: All ops passed, the first one first.
+    """
+
+    product: MatmulOp
+    scale: float = 1.0
+    softcap: float | None = None
+    masks: list[Mask] = field(default_factory=list[Mask])
+    shapes: list[Shape] = field(default_factory=list[Shape])
+    ops: list[Operation] = field(default_factory=list[Operation])
+
+
+def find_scores(value: SSAValue) -> Scores | None:
+    """Returns how `value` comes from a product of queries and keys, or None where it does not.
+
+    Raises:
+        MismatchError: It does, but in a way that the attention op can not say.
+    """
+    return _Walk().scores(value)
+
+
+class _Walk:
+    """One search; bounded, since a sum may have to be tried on both sides."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+
+    def scores(self, value: SSAValue) -> Scores | None:
+        self.steps += 1
+        op = value.owner
+        if self.steps > MOST_STEPS or not isinstance(op, Operation):
+            return None
+        if isinstance(op, MatmulOp):
+            shape = value_shape(value)
+            return Scores(op, shapes=[shape], ops=[op]) if len(shape) >= 2 else None
+        if (step := _STEPS.get(type(op))) is None or (found := step(self, op)) is None:
+            return None
+        found.ops.append(op)
+        return found
+
+
+def _factor(walk: _Walk, op: Operation) -> Scores | None:
+    if (part := scaled(op.results[0])) is None or (found := walk.scores(part[0])) is None:
+        return None
+    if found.masks:
+        text = "the scores are scaled after the mask"
+        raise MismatchError(ReasonClass.ATTR, text, "scale after mask", "scale before mask")
+    if not isfinite(part[1]):
+        raise MismatchError(ReasonClass.CONST, "the scale is not finite", part[1], "a number")
+    found.scale *= part[1]
+    if found.softcap is not None:
+        # c * tanh(s) is a cap of c on the scores c * s.
+        found.softcap *= part[1]
+        if found.softcap <= 0:
+            raise MismatchError(ReasonClass.CONST, "the soft cap is not positive", part[1], "> 0")
+    return found
+
+
+def _tanh(walk: _Walk, op: Operation) -> Scores | None:
+    assert isinstance(op, TanhOp)
+    if (found := walk.scores(op.input)) is None:
+        return None
+    if found.masks or found.softcap is not None:
+        text = "a soft cap after a mask or another cap"
+        raise MismatchError(ReasonClass.ATTR, text, "cap after mask", "cap before mask")
+    found.softcap = 1.0
+    return found
+
+
+def _add(walk: _Walk, op: Operation) -> Scores | None:
+    assert isinstance(op, AddOp)
+    for scores, mask in commuted(op):
+        if (found := walk.scores(scores)) is None:
+            continue
+        lead = _expect_same_shape(scores, op.result)
+        found.masks.append(Mask(MaskKind.ADD, mask, lead))
+        return found
+    return None
+
+
+def _select(walk: _Walk, op: Operation) -> Scores | None:
+    assert isinstance(op, SelectOp)
+    keep = (MaskKind.KEEP, op.on_true, op.on_false), (MaskKind.DROP, op.on_false, op.on_true)
+    for kind, scores, other in keep:
+        fill = uniform_value(_narrow(other))
+        if fill is None or (found := walk.scores(scores)) is None:
+            continue
+        lead = _expect_same_shape(scores, op.result)
+        narrow = str(element_type_of(op.result)) not in ("f32", "f64")
+        if fill != -inf and (narrow or fill > ABSORBING):
+            text = "masked scores are not minus infinity"
+            raise MismatchError(ReasonClass.CONST, text, float(fill), "-inf")
+        found.masks.append(Mask(kind, op.condition, lead, float(fill)))
+        return found
+    return None
+
+
+def _cast(walk: _Walk, op: Operation) -> Scores | None:
+    assert isinstance(op, CastOp)
+    if (found := walk.scores(op.input)) is None:
+        return None
+    source, target = element_type_of(op.input), element_type_of(op.result)
+    if not is_float(target) or not keeps_every_value(source, target):
+        text = "the scores are rounded to a narrower type"
+        raise MismatchError(ReasonClass.DTYPE, text, str(target), f"{source} or wider")
+    return found
+
+
+def _reshape(walk: _Walk, op: Operation) -> Scores | None:
+    assert isinstance(op, ReshapeOp)
+    shape = value_shape(op.result)
+    if shape[-2:] != value_shape(op.input)[-2:] or None in shape[-2:]:
+        return None
+    if (found := walk.scores(op.input)) is None:
+        return None
+    found.shapes.append(shape)
+    return found
+
+
+_STEPS: dict[type[Operation], Callable[[_Walk, Operation], Scores | None]] = {
+    MulOp: _factor,
+    DivOp: _factor,
+    TanhOp: _tanh,
+    AddOp: _add,
+    SelectOp: _select,
+    CastOp: _cast,
+    ReshapeOp: _reshape,
+}
+
+
+def _narrow(value: SSAValue) -> SSAValue:
+    """Returns what `value` repeats."""
+    return value.owner.input if isinstance(value.owner, BroadcastToOp) else value
+
+
+def _expect_same_shape(scores: SSAValue, masked: SSAValue) -> Shape:
+    """Returns the leading dimensions of scores that a mask leaves in their shape.
+
+    Raises:
+        MismatchError: The mask makes them larger.
+    """
+    before, after = value_shape(scores), value_shape(masked)
+    if before != after:
+        text = "the mask has more elements than the scores"
+        raise MismatchError(ReasonClass.SHAPE, text, show_shape(after), show_shape(before))
+    return after[:-2]

@@ -1,0 +1,70 @@
+"""`ge-raise`: composite ops out of the primitive ops that exporters spell them with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ge_dialect.diagnostics import GEError
+from ge_dialect.passes.driver import Driver
+from ge_dialect.passes.raising.attention import RaiseAttention
+from ge_dialect.passes.raising.gelu import RaiseGelu
+from ge_dialect.passes.raising.grouped_heads import AbsorbGroupedHeads
+from ge_dialect.passes.raising.layer_norm import RaiseLayerNorm
+from ge_dialect.passes.raising.match import NAME, Raise
+from ge_dialect.passes.raising.normalization import AbsorbBias, AbsorbScale
+from ge_dialect.passes.raising.rms_norm import AbsorbCasts, RaiseRMSNorm
+from ge_dialect.passes.raising.silu import RaiseSilu
+
+_CLASSES: tuple[type[Raise], ...] = (
+    RaiseLayerNorm,
+    RaiseRMSNorm,
+    AbsorbCasts,
+    AbsorbScale,
+    AbsorbBias,
+    RaiseGelu,
+    RaiseSilu,
+    RaiseAttention,
+    AbsorbGroupedHeads,
+)
+
+COMPOSITES: tuple[str, ...] = tuple(dict.fromkeys(pattern.composite for pattern in _CLASSES))
+"""What the option of the pass may name."""
+
+
+def raising_patterns(composites: Sequence[str] = ()) -> Sequence[Raise]:
+    """Returns the patterns of some composites, of all where none is named.
+
+    Raises:
+        GEError: A name is unknown (GE0410).
+    """
+    for name in composites:
+        if name not in COMPOSITES:
+            raise GEError(
+                "GE0410",
+                f"expected 'composites' to be some of {', '.join(COMPOSITES)}, got '{name}'",
+            )
+    return [pattern() for pattern in _CLASSES if not composites or pattern.composite in composites]
+
+
+@dataclass(frozen=True)
+class RaisePass(ModulePass):
+    """Finds attention, norms and activations in every exporter's spelling.
+
+    Each is the same formula, so that only roundings between its steps differ. What has the
+    structure and still does not fit leaves a remark with the reason.
+
+    Options:
+    - `composites`: which to raise, by name. Default all.
+    """
+
+    name = NAME
+
+    composites: tuple[str, ...] = ()
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        Driver(NAME, raising_patterns(self.composites)).run(op)
