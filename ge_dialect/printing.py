@@ -25,10 +25,9 @@ class ExactPrinter(Printer):
     def print_attribute(self, attribute: Attribute) -> None:
         """Prints an attribute; dense floats that have no exact decimal text by their bytes."""
         if _is_dense(attribute) and _needs_bytes(attribute):
-            self.print_string(f'dense<"0x{_shortest(attribute).hex().upper()}"> : ')
-            self.print_attribute(attribute.get_type())
-            return
-        super().print_attribute(attribute)
+            print_exactly(self, attribute)
+        else:
+            super().print_attribute(attribute)
 
     def print_float(self, value: float, type: AnyFloat) -> None:
         """Prints a finite number with as many digits as tell it from its neighbours."""
@@ -38,6 +37,15 @@ class ExactPrinter(Printer):
             self.print_string(f"{value:.8e}")
         else:
             self.print_string(f"{value:.16e}")
+
+
+def print_exactly(printer: Printer, attribute: Attribute) -> None:
+    """Prints an attribute by any printer; dense floats without an exact text by their bytes."""
+    if _is_dense(attribute) and _needs_bytes(attribute):
+        printer.print_string(f'dense<"0x{_shortest(attribute).hex().upper()}"> : ')
+        printer.print_attribute(attribute.get_type())
+    else:
+        printer.print_attribute(attribute)
 
 
 def _is_dense(attribute: Attribute) -> TypeGuard[DenseIntOrFPElementsAttr[Any]]:

@@ -60,7 +60,7 @@ class BufferizePass(ModulePass):
         functions = [f for f in op.body.block.ops if isinstance(f, FuncOp) and not f.is_declaration]
         if not functions:
             return
-        kernels = KernelTable(functions[0])
+        kernels = KernelTable(functions[0], symbols_of(op))
         for function in functions:
             kernels.anchor = function
             check_static(function)
@@ -68,6 +68,12 @@ class BufferizePass(ModulePass):
             op.body.block.insert_op_before(plan, function)
             function.detach()
             function.erase(safe_erase=False)
+
+
+def symbols_of(module: ModuleOp) -> set[str]:
+    """Returns the names that ops of a module have already."""
+    names = (op.get_attr_or_prop("sym_name") for op in module.body.block.ops)
+    return {name.data for name in names if isinstance(name, StringAttr)}
 
 
 def check_static(function: FuncOp) -> None:

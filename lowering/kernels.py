@@ -19,11 +19,14 @@ from ge_dialect.ge_exec import KernelOp
 class KernelTable:
     """The kernels of a module, found again by what they compute; new ones go before `anchor`.
 
+    Names in `taken` belong to other symbols of the module.
+
     Linear in the ops it is asked about: a kernel's fingerprint is a hash of its ops, attributes
     and wiring, without names and locations.
     """
 
     anchor: Operation
+    taken: set[str] = field(default_factory=set[str])
     by_fingerprint: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
     counts: dict[str, int] = field(default_factory=dict[str, int])
 
@@ -41,14 +44,19 @@ class KernelTable:
 
     def _add(self, op: GEOp, body: Region) -> str:
         title = op.ge_op_type()
-        number = self.counts.get(title, 0)
-        self.counts[title] = number + 1
-        symbol = f"{title}_{number}"
+        symbol = self._symbol(title)
         kernel = KernelOp(symbol, title, engine_of(op), op.flops(), body)
         block = self.anchor.parent
         assert block is not None
         block.insert_op_before(kernel, self.anchor)
         return symbol
+
+    def _symbol(self, title: str) -> str:
+        while True:
+            number = self.counts.get(title, 0)
+            self.counts[title] = number + 1
+            if (symbol := f"{title}_{number}") not in self.taken:
+                return symbol
 
 
 def engine_of(op: GEOp) -> Engine:

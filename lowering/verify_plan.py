@@ -108,9 +108,8 @@ def check_numbers(plan: PlanOp) -> None:
     """Checks that every task has a place of its own in the order of the plan."""
     for task, following in pairwise(plan.tasks()):
         if task_id(task) == task_id(following):
-            raise GEError(
-                CODE, f"{describe_task(task)} and {describe_task(following)} have the same number"
-            )
+            both = f"{describe_task(task)} and {describe_task(following)}"
+            raise GEError(CODE, f"{both} have the same number")
 
 
 def execution_order(plan: PlanOp) -> Sequence[tuple[TaskOp, Place]]:
@@ -260,12 +259,9 @@ def check_task(task: TaskOp, place: Place, memory: dict[ArenaOp, Bytes]) -> None
         if isinstance(access.owner, InputOp | WeightOp):
             raise GEError(CODE, f"{describe_task(task)} writes {describe(access.owner)}")
         for segment in memory[access.arena].covered(access):
-            if isinstance(segment.owner, InputOp | WeightOp):
-                raise GEError(
-                    CODE,
-                    f"{describe_task(task)} writes {describe(access.owner)} over"
-                    f" {describe(segment.owner)}",
-                )
+            if isinstance(lost := segment.owner, InputOp | WeightOp):
+                what = f"{describe(access.owner)} over {describe(lost)}"
+                raise GEError(CODE, f"{describe_task(task)} writes {what}")
             _expect_after(task, place, segment.writer, access)
             for reader in segment.readers.values():
                 _expect_after(task, place, reader, access)
@@ -293,11 +289,11 @@ def _expect_after(
     if other is None:
         return
     where = f"bytes {access.start} to {access.end} of arena '{access.arena.arena_name.data}'"
+    both = f"{describe_task(task)} and {describe_task(other[0])}"
     if not place.after(other[1]):
         raise GEError(
             CODE,
-            f"{describe_task(task)} and {describe_task(other[0])} are not ordered, but both use"
-            f" {where}",
+            f"{both} are not ordered, but both use {where}",
             hint=f"stream {place.stream} has to wait for stream {other[1].stream}",
         )
     if task_id(other[0]) > task_id(task):

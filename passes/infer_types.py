@@ -7,6 +7,7 @@ constants (they carry shapes); and gives a host call whose operands turned out c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -60,11 +61,10 @@ class InferTypesPass(ModulePass):
                 for region in op.regions:
                     for inner in region.blocks:
                         self._infer_block(inner)
-            self._infer(op)
+            for known in _promoted(op):
+                self._infer(known)
 
     def _infer(self, op: GEOp) -> None:
-        if isinstance(op, HostCallOp) and (promoted := _promote(op)) is not None:
-            op = promoted
         try:
             changed = op.refine_types()
         except VerifyException as error:
@@ -88,15 +88,20 @@ def _is_shape_computation(op: Operation) -> bool:
     )
 
 
-def _promote(op: HostCallOp) -> GEOp | None:
-    """Replaces a host call by the op of `ge` it is once its operands are constant."""
+def _promoted(op: GEOp) -> Sequence[GEOp]:
+    """Replaces a host call by what it is in `ge`, where its operands are constant by now.
+
+    Returns the ops whose types are to be inferred: those that give the results, or `op` itself.
+    """
+    if not isinstance(op, HostCallOp):
+        return (op,)
     from ge_dialect.frontends.onnx.promote import promote
 
     if (values := promote(op)) is None:
-        return None
+        return (op,)
     statistics.count(NAME, "promoted")
-    owner = values[0].owner
-    return owner if isinstance(owner, GEOp) else None
+    owners = dict.fromkeys(value.owner for value in values)
+    return [owner for owner in owners if isinstance(owner, GEOp)]
 
 
 def _update_signature(function: FuncOp) -> None:

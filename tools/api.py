@@ -180,6 +180,12 @@ def load_model(
         GEError: It is no model, or holds what cannot be compiled.
     """
     if isinstance(model, str | Path) and Path(model).suffix == ".mlir":
+        if input_shapes is not None:
+            raise GEError(
+                "GE0105",
+                f"input shapes were given for '{model}', whose types say them",
+                hint="change the types of the function's arguments",
+            )
         return parse_mlir(str(model)), Path(model).stem
     from ge_dialect.frontends.onnx.importer import import_onnx
 
@@ -195,16 +201,20 @@ def parse_mlir(path: str) -> ModuleOp:
         GEError: It cannot be read, parsed or verified.
     """
     from xdsl.parser import Parser
-    from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyException
+    from xdsl.utils.exceptions import DiagnosticException, ParseError
 
-    from ge_dialect.tools.cli import one_line, read_file
+    from ge_dialect.tools.cli import decode_text, one_line, parse_error, read_file, too_deep
 
-    text = read_file(path).decode("utf-8", "replace")
+    text = decode_text(path, read_file(path))
     try:
         module = Parser(make_context(), text, path).parse_module()
         module.verify()
-    except (ParseError, DiagnosticException, VerifyException) as error:
-        raise GEError("GE0310", one_line(str(error))[:400]) from error
+    except ParseError as error:
+        raise parse_error(error) from error
+    except DiagnosticException as error:
+        raise GEError("GE0311", one_line(str(error))[:400]) from error
+    except RecursionError as error:
+        raise too_deep(path) from error
     return module
 
 

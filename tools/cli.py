@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ge_dialect.diagnostics import GEError
+
+if TYPE_CHECKING:
+    from xdsl.utils.exceptions import ParseError
 
 
 def run_tool(
@@ -37,8 +42,36 @@ def run_tool(
 
 
 def one_line(text: str) -> str:
-    """Returns a message without line breaks."""
-    return " ".join(part.strip() for part in text.splitlines() if part.strip())
+    """Returns a message without line breaks and without what a terminal would act on."""
+    line = " ".join(part.strip() for part in text.splitlines() if part.strip())
+    return "".join(character if character.isprintable() else "?" for character in line)
+
+
+def parse_error(error: ParseError) -> GEError:
+    """Returns the error of text that does not parse: place and reason, without the line itself."""
+    where = str(error.span.get_location()).replace(" ", "")
+    return GEError("GE0310", f"{where}: {one_line(error.msg)[:400]}")
+
+
+def too_deep(path: str) -> GEError:
+    """Returns the error of text whose regions, types or attributes nest without end."""
+    return GEError("GE0310", f"'{path}' is nested too deeply")
+
+
+def decode_text(path: str, data: bytes) -> str:
+    """Returns the text of a file in MLIR's textual form.
+
+    Raises:
+        GEError: It is not text.
+    """
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise GEError(
+            "GE0310",
+            f"'{path}' is not text: byte {error.start} is not UTF-8",
+            hint="give a .mlir file; an .onnx or .om file needs its own extension",
+        ) from error
 
 
 def write_atomically(path: str, data: bytes) -> None:
@@ -67,6 +100,19 @@ def write_atomically(path: str, data: bytes) -> None:
         with suppress(OSError):
             os.unlink(temporary)  # as above
         raise unwritable(path, error) from error
+
+
+def check_writable(path: str) -> None:
+    """Checks that an output may become a file, before the work that makes it.
+
+    Raises:
+        GEError: Its folder is not there, or it is a folder itself.
+    """
+    target = Path(path)
+    if target.is_dir() or path.endswith("/"):
+        raise unwritable(path, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
+    if not target.parent.is_dir():
+        raise unwritable(path, FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)))
 
 
 def unwritable(path: str, error: OSError) -> GEError:

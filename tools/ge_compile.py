@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.tools.cli import run_tool, write_atomically
+from ge_dialect.tools.cli import check_writable, run_tool, write_atomically
 
 FRAMEWORK_ONNX = 5
 
@@ -121,6 +121,9 @@ def run(argv: Sequence[str] | None) -> int:
     """Runs the tool; errors are exceptions."""
     args = make_parser().parse_args(dashed(sys.argv[1:] if argv is None else argv))
     model, output = model_path(args), output_path(args)
+    for path in (output, args.summary, args.dump_ir):
+        if path is not None:
+            check_writable(path)
     from ge_dialect.tools.api import CompileOptions, compile
 
     options = CompileOptions(

@@ -6,9 +6,10 @@ A subclass of `xDSLOptMain` that overrides hooks, never the constructor.
 from __future__ import annotations
 
 import argparse
+import difflib
 import sys
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from io import BytesIO, StringIO
 from pathlib import Path
@@ -16,12 +17,21 @@ from typing import IO, ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
-from xdsl.utils.arg_spec import parse_spec
-from xdsl.utils.exceptions import DiagnosticException, ParseError
+from xdsl.utils.arg_spec import parse_pipeline, parse_spec
+from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from ge_dialect.diagnostics import GEError, explain
-from ge_dialect.tools.cli import one_line, read_file, run_tool, write_atomically
+from ge_dialect.tools.cli import (
+    check_writable,
+    decode_text,
+    one_line,
+    parse_error,
+    read_file,
+    run_tool,
+    too_deep,
+    write_atomically,
+)
 
 REMARK_KINDS = ("passed", "missed", "analysis", "all")
 
@@ -68,6 +78,11 @@ class GEOptMain(xDSLOptMain):
             help="print and parse the result again, in both forms, and compare",
         )
         group.add_argument(
+            "--embed-constants",
+            action="store_true",
+            help="print weights with their bytes (hex), not as references to files",
+        )
+        group.add_argument(
             "--explain", metavar="CODE", help="print the page of an error code, such as GE0201"
         )
 
@@ -77,14 +92,23 @@ class GEOptMain(xDSLOptMain):
     def setup_pipeline(self) -> None:
         spec = unwrap_pipeline(self.args.passes)
         try:
+            check_names([part.name for part in parse_pipeline(spec)], self.available_passes)
             parsed = PassPipeline.parse_spec(self.available_passes, spec, _ignore)
-        except (ParseError, ValueError, TypeError) as error:
+        except (ArgSpecParseError, ParseError, ValueError, TypeError) as error:
             raise GEError(
                 "GE0104",
-                f"in the pipeline '{spec}': {one_line(error_text(error))}",
+                f"in the pipeline '{spec}': {one_line(str(error))}",
                 hint="ge-opt --help lists all passes",
             ) from error
-        self.pipeline = PassPipeline(flatten(parsed.passes), self.after_pass)
+        passes = flatten(parsed.passes)
+        known = [pass_.name for pass_ in passes]
+        if self.args.print_after not in (None, *known):
+            raise GEError(
+                "GE0105",
+                f"expected 'print-after' to be a pass of the pipeline ({', '.join(known)}),"
+                f" got '{self.args.print_after}'",
+            )
+        self.pipeline = PassPipeline(passes, self.after_pass)
         self.started = time.perf_counter()
         self.timings: list[tuple[str, float]] = []
 
@@ -102,7 +126,7 @@ class GEOptMain(xDSLOptMain):
                     raise
                 raise GEError(
                     "GE0390",
-                    f"the IR is not valid after '{previous.name}': {one_line(error_text(error))}",
+                    f"the IR is not valid after '{previous.name}': {one_line(str(error))}",
                 ) from error
         if previous is not None and previous.name == self.args.print_after:
             report(f"// IR after {previous.name}\n{module}\n")
@@ -114,30 +138,61 @@ class GEOptMain(xDSLOptMain):
         path: str | None = self.args.input_file
         if path in (None, "-"):
             self.args.input_file = None
-            return sys.stdin.buffer, "mlir"
+            data = sys.stdin.buffer.read()
+            decode_text("stdin", data)
+            return BytesIO(data), "mlir"
         assert path is not None
         extension = Path(path).suffix.removeprefix(".")
         known = extension if extension in self.available_frontends else "mlir"
         if known == "mlir" or self.args.frontend == "mlir":
-            return BytesIO(read_file(path)), known
+            data = read_file(path)
+            decode_text(path, data)
+            return BytesIO(data), known
         # Frontends of models map the file themselves; its bytes are not read here.
         if not Path(path).is_file():
             read_file(path)
         return BytesIO(), known
 
     def prepare_output(self) -> IO[str]:
+        if self.args.output_file is not None:
+            check_writable(self.args.output_file)
         self.pending = PendingOutput()
         return self.pending
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
+        if self.args.embed_constants:
+            from ge_dialect.ge.constants import embed_constants
+
+            embed_constants(prog)
         if self.args.verify_roundtrip:
             check_roundtrip(self, prog)
-        if parse_spec(self.args.target).name == "om" and self.args.output_file is not None:
+        if self.writes_om() and self.args.output_file is not None:
             from ge_dialect.lowering.om.target import OMTarget
 
             OMTarget(path=self.args.output_file).emit(self.ctx, prog, StringIO())
             return ""
+        if parse_spec(self.args.target).name == "mlir" and not self.args.syntax_highlight:
+            return self.exact_text(prog)
         return super().output_resulting_program(prog)
+
+    def exact_text(self, prog: ModuleOp) -> str:
+        """Returns a module as text that parses back to the same bits, with its resources."""
+        from ge_dialect.printing import ExactPrinter
+
+        text = StringIO()
+        printer = ExactPrinter(
+            text,
+            print_generic_format=self.args.print_op_generic,
+            print_properties_as_attributes=self.args.print_no_properties,
+            print_debuginfo=self.args.print_debuginfo,
+        )
+        printer.print_op(prog)
+        printer.print_metadata(self.ctx.loaded_dialects)
+        return text.getvalue() + "\n"
+
+    def writes_om(self) -> bool:
+        """Whether the target writes its file itself."""
+        return parse_spec(self.args.target).name == "om"
 
     def finish(self) -> None:
         """Writes the output once everything went well."""
@@ -145,7 +200,7 @@ class GEOptMain(xDSLOptMain):
         if self.args.output_file is None:
             sys.stdout.write(text)
             sys.stdout.flush()
-        elif parse_spec(self.args.target).name != "om":
+        elif not self.writes_om():
             self.pending.commit(self.args.output_file)
 
 
@@ -153,9 +208,17 @@ def _ignore(previous: ModulePass | None, module: ModuleOp, following: ModulePass
     """Does nothing between the passes of a pipeline that is only parsed."""
 
 
-def error_text(error: Exception) -> str:
-    """Returns what an exception says, without the IR that xDSL attaches to it."""
-    return str(error)
+def check_names(names: Sequence[str], known: Collection[str]) -> None:
+    """Checks that passes exist.
+
+    Raises:
+        ValueError: One does not; names it, and what it may have been meant to be.
+    """
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f", did you mean '{near[0]}'?" if near else ""
+            raise ValueError(f"expected a known pass, got '{name}'{hint}")
 
 
 def report(text: str) -> None:
@@ -189,11 +252,12 @@ def check_roundtrip(tool: GEOptMain, module: ModuleOp) -> None:
         GEError: What comes back is another module.
     """
     from xdsl.parser import Parser
-    from xdsl.printer import Printer
+
+    from ge_dialect.printing import ExactPrinter
 
     for generic in (False, True):
         text = StringIO()
-        Printer(text, print_generic_format=generic).print_op(module)
+        ExactPrinter(text, print_generic_format=generic).print_op(module)
         again = Parser(tool.ctx, text.getvalue()).parse_module()
         if not again.is_structurally_equivalent(module):
             form = "generic" if generic else "custom"
@@ -225,7 +289,10 @@ def main_with(argv: Sequence[str] | None) -> int:
     if "--explain" in arguments[:-1]:
         sys.stdout.write(explain(arguments[arguments.index("--explain") + 1]))
         return 0
-    tool = GEOptMain(args=arguments, description="ge-dialect modular optimizer driver")
+    try:
+        tool = GEOptMain(args=arguments, description="ge-dialect modular optimizer driver")
+    except ArgSpecParseError as error:  # no Exception, so that nothing else catches it
+        raise GEError("GE0105", one_line(str(error))) from error
     if tool.args.print_pipeline:
         sys.stdout.write(",".join(str(p.spec()) for p in tool.pipeline.passes) + "\n")
         return 0
@@ -233,9 +300,11 @@ def main_with(argv: Sequence[str] | None) -> int:
         with listening(tool.args):
             tool.run()
     except ParseError as error:
-        raise GEError("GE0310", error_text(error)) from error
+        raise parse_error(error) from error
     except DiagnosticException as error:
-        raise GEError("GE0311", error_text(error)) from error
+        raise GEError("GE0311", str(error)) from error
+    except RecursionError as error:
+        raise too_deep(tool.args.input_file or "-") from error
     tool.finish()
     if tool.args.pass_timing:
         for name, seconds in tool.timings:

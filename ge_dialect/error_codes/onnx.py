@@ -128,4 +128,37 @@ ONNX: dict[str, CodeInfo] = {
         ),
         solution="Give shapes that agree with the model, and one size to each symbol.",
     ),
+    "GE0220": CodeInfo(
+        title="unsupported operators",
+        symptom="A model uses operators that can not be imported; the message lists all of them.",
+        cause=(
+            "They are of another vendor's domain, are no operators of the model's opset, work on"
+            " sequences, optionals or maps, or have a body and are neither `If` nor `Loop`."
+        ),
+        solution=(
+            "Export the model with operators of ONNX itself, or with local functions that are made"
+            " of them; those are inlined."
+        ),
+    ),
+    "GE0221": CodeInfo(
+        title="node does not fit its operands",
+        symptom="Operands or attributes of a node contradict the operator; the message says how.",
+        cause=(
+            "The exporter or a tool that edited the model made it inconsistent, or input shapes were"
+            " given for which the model is not made."
+        ),
+        solution="Check the node that the message names, and the shapes given for the inputs.",
+    ),
+    "GE0222": CodeInfo(
+        title="value is no tensor",
+        symptom="An input or a constant is no tensor, or has elements of an unknown type.",
+        cause="Sequences, optionals, maps, and some narrow floats have no counterpart in `ge`.",
+        solution="Export the model with tensors of other types as inputs, outputs and constants.",
+    ),
+    "GE0223": CodeInfo(
+        title="type of a value is not known",
+        symptom="ONNX can not infer even the element type of what a node gives.",
+        cause="The operator has no shape inference, and the model does not declare the type.",
+        solution="Declare the type in `value_info`, as `onnx.shape_inference` does.",
+    ),
 }

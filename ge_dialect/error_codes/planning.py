@@ -14,7 +14,10 @@ PLANNING: dict[str, CodeInfo] = {
     "GE0502": CodeInfo(
         title="model does not fit, proved",
         symptom="More memory is needed than there is, and no plan can need less.",
-        cause="The buffers that are alive at the peak exceed the memory of the tier or the limit.",
+        cause=(
+            "The buffers that are alive at the peak exceed the memory of the tier or the limit, or"
+            " a search has shown that no arrangement of them fits."
+        ),
         solution=(
             "Raise the limit, or reduce batch or sequence length. The message lists the largest"
             " buffers at the peak: fusing the ops around them keeps them out of this memory."

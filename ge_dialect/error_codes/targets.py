@@ -15,7 +15,7 @@ TARGETS: dict[str, CodeInfo] = {
         title="target file can not be read",
         symptom="The file of a target is missing, a directory, not readable, or too large.",
         cause="The path is wrong, or the file is something else.",
-        solution="Check the path.",
+        solution="Check the path, and that the file is a TOML file of a few kilobytes.",
     ),
     "GE0703": CodeInfo(
         title="malformed target file",

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import (
     f32,
     i64,
 )
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
@@ -36,7 +36,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.ge.attributes import StringsAttr, WeightAttr
 from ge_dialect.ge.base import FusionKind, GEOp
-from ge_dialect.ge.dtypes import dtype_of, find_dtype
+from ge_dialect.ge.dtypes import dtype_of, find_dtype, is_bool
 from ge_dialect.ge.types import (
     RankedTensor,
     TensorT,
@@ -44,6 +44,7 @@ from ge_dialect.ge.types import (
     static_shape,
     tensor_of,
 )
+from ge_dialect.printing import print_exactly
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -79,7 +80,7 @@ class TypedValue(CustomDirective):
         state.print_whitespace(printer)
         attr = self.value.get(op)
         assert attr is not None
-        printer.print_attribute(attr)
+        print_exactly(printer, attr)
         if not is_dense(attr):
             printer.print_string(" :")
             self.type.print(printer, state, op)
@@ -208,17 +209,15 @@ def array_of(attr: Attribute, type: TensorT) -> npt.NDArray[Any]:
     return _dense_array(attr, dtype, shape)
 
 
-def _dense_array(
-    attr: Dense, dtype: Any, shape: tuple[int, ...]
-) -> npt.NDArray[Any]:
+def _dense_array(attr: Dense, dtype: Any, shape: tuple[int, ...]) -> npt.NDArray[Any]:
     import numpy as np
 
     raw = attr.data.data
     element_type: Attribute = attr.get_element_type()
-    if isinstance(element_type, IntegerType) and element_type.width.data < 8:
+    if isinstance(element_type, IntegerType) and element_type.bitwidth < 8:
         # xDSL holds narrow integers one a byte, sign-extended: `true` is 0xff.
         small = np.frombuffer(raw, np.int8)
-        array = (small != 0) if element_type.width.data == 1 else small.astype(dtype)
+        array = (small != 0) if element_type.bitwidth == 1 else small.astype(dtype)
     else:
         array = np.frombuffer(raw, dtype)
     if array.size == 1:
@@ -247,6 +246,21 @@ def dense_constant(array: npt.NDArray[Any]) -> Attribute:
     return dense_from_bytes(tensor_type(element_type, array.shape), data)
 
 
+def embed_constants(module: Operation) -> None:
+    """Makes every weight a dense constant, so that the printed text holds its bytes (as hex).
+
+    Raises:
+        GEError: The file of a weight is gone, or its bytes were elided.
+    """
+    for op in module.walk():
+        if isinstance(op, ConstantOp) and isinstance(op.value, WeightAttr):
+            type_ = tensor_of(op.result)
+            data = bytes(op.value.data.weight.view())
+            if is_bool(type_.element_type):
+                data = bytes(255 if byte else 0 for byte in data)
+            op.properties["value"] = dense_from_bytes(type_, data)
+
+
 def dense_from_bytes(type: TensorT, data: bytes) -> DenseIntOrFPElementsAttr:
     """Returns the dense attribute of little-endian `data`; equal elements print as a splat."""
     from xdsl.dialects.builtin import BytesAttr
@@ -257,7 +271,11 @@ def dense_from_bytes(type: TensorT, data: bytes) -> DenseIntOrFPElementsAttr:
 def _fits_dense(element_type: Attribute, size: int) -> bool:
     known = find_dtype(element_type)
     plain = known is not None and (known.bits >= 8 or known.bits == 1)
-    return plain and size <= SMALL_BYTES and not dtype_of(element_type).numpy.startswith("f8")
+    return (
+        plain
+        and size <= SMALL_BYTES
+        and not dtype_of(element_type).numpy.startswith(("float8", "float4"))
+    )
 
 
 def _as_bytes(item: object) -> bytes:

@@ -199,7 +199,10 @@ def _broadcast(shape: Shape, target: Shape) -> Shape:
             f"expected 'result' of rank {len(shape)} or more, got {show_shape(target)}"
         )
     dims = [
-        dim if have == 1 else merge_dims(dim, have, f"dimension {added + i} of 'result'")
+        # A symbol may be 1: only a number greater than that says what the result is.
+        merge_dims(dim, have, f"dimension {added + i} of 'result'")
+        if isinstance(have, int) and have != 1
+        else dim
         for i, (have, dim) in enumerate(zip(shape, target[added:], strict=True))  # (C3)
     ]
     return (*target[:added], *dims)

@@ -55,18 +55,19 @@ def broadcast_to(op: BroadcastToOp, x: Array) -> Array:
     """Evaluates `ge.broadcast_to`.
 
     Raises:
-        InterpretationError: A dynamic dimension of the result is not that of the operand.
+        InterpretationError: A dynamic dimension of the result is not one of the operand.
     """
-    target = value_shape(op.result)
+    target, shape = value_shape(op.result), value_shape(op.input)
     added = len(target) - x.ndim
-    sizes = [
-        dim if isinstance(dim, int) else x.shape[i - added] if i >= added else None
-        for i, dim in enumerate(target)
-    ]
-    known = [size for size in sizes if size is not None]
-    if len(known) != len(sizes):
-        raise InterpretationError("expected every new dimension to be a number")
-    return movement.expand(x, shape=known)
+    sizes: list[int] = []
+    for i, dim in enumerate(target):
+        if isinstance(dim, int):
+            sizes.append(dim)
+        elif i >= added and (x.shape[i - added] != 1 or shape[i - added] == dim):
+            sizes.append(x.shape[i - added])
+        else:
+            raise InterpretationError(f"expected dimension {i} of 'result' to be a number")
+    return movement.expand(x, shape=sizes)
 
 
 @semantics(TileOp)
@@ -92,9 +93,7 @@ def slice_(op: SliceOp, x: Array) -> Array:
     """Evaluates `ge.slice`."""
     spans = op.spans()
     # ONNX clamps a start before the first element to it; Python takes nothing going backwards.
-    starts = [
-        max(start, -x.shape[axis]) if step < 0 else start for axis, start, _, step in spans
-    ]
+    starts = [max(start, -x.shape[axis]) if step < 0 else start for axis, start, _, step in spans]
     return movement.slice_(
         x,
         starts=starts,

@@ -20,13 +20,18 @@ import numpy.typing as npt
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.lowering.memory.conflicts import Conflicts
+from ge_dialect.lowering.memory.exact import Answer, fit
 from ge_dialect.lowering.memory.problem import Plan, Problem
 
 _REPAIR_ROUNDS = 64
-_WORK = 1_200_000_000
+_WORK = 500_000_000
 _WORK_PER_PLACEMENT = 3_000
 """Limits of the search: rounds of repair, and all work, in conflicts that are looked at, where the
 fixed cost of placing one buffer counts as so many."""
+
+_EXACT_NODES = 300
+_PROOF_NODES = 20_000
+"""Limits of exact search: to meet the lower bound, and to decide whether the capacity is enough."""
 
 _NAMES_SHOWN = 5
 
@@ -38,22 +43,22 @@ class MemoryFullError(GEError):
         plan: The best plan found; its peak is above the capacity.
         missing: Bytes by which that plan exceeds the capacity.
         live: Indices of the buffers alive at the heaviest moment, the largest first.
-        proved: Whether no plan at all can fit, because the lower bound is above the capacity.
+        proved: Whether no plan at all can fit.
     """
 
-    def __init__(self, problem: Problem, plan: Plan, capacity: int):
+    def __init__(self, problem: Problem, plan: Plan, capacity: int, *, proved: bool = False):
         buffers = problem.buffers
         self.plan = plan
         self.missing = plan.peak - capacity
         self.live = tuple(sorted(problem.peak_set, key=lambda i: (-buffers[i].footprint, i)))
-        self.proved = plan.lower_bound > capacity
+        self.proved = proved or plan.lower_bound > capacity
         shown = [f"'{buffers[i].name}' ({buffers[i].footprint})" for i in self.live[:_NAMES_SHOWN]]
         more = f" and {len(self.live) - len(shown)} more" if len(self.live) > len(shown) else ""
-        bound = f"lower bound {plan.lower_bound}"
+        proof = "proved" if self.proved else "not proved"
         super().__init__(
             "GE0502" if self.proved else "GE0503",
             f"{problem.space} is full: {plan.peak} bytes needed, {capacity} available,"
-            f" {self.missing} missing ({bound if self.proved else f'not proved, {bound}'});"
+            f" {self.missing} missing ({proof}; lower bound {plan.lower_bound});"
             f" alive at the peak: {', '.join(shown)}{more}",
             hint=f"raise the limit to {plan.peak} bytes, or reduce the batch or sequence length",
         )
@@ -65,14 +70,20 @@ def solve(problem: Problem) -> Plan:
     Deterministic. Placing a buffer costs the number of placed buffers it conflicts with.
 
     Raises:
-        GEError: The best plan exceeds the capacity (`MemoryFullError`: GE0502 where that is
-            proved, GE0503 where a better plan may exist), or buffers of given places overlap
-            (GE0504).
+        GEError: The best plan exceeds the capacity (`MemoryFullError`: GE0502 where a bound or a
+            search proves that none fits, GE0503 where one may), or buffers of given places
+            overlap (GE0504).
     """
-    plan = minimise(problem)
-    if problem.capacity is not None and plan.peak > problem.capacity:
-        raise MemoryFullError(problem, plan, problem.capacity)
-    return plan
+    search = _Search(problem, Conflicts(problem))
+    plan, capacity = search.minimise(), problem.capacity
+    if capacity is None or plan.peak <= capacity:
+        return plan
+    answer = Answer.UNKNOWN
+    if plan.lower_bound <= capacity:
+        answer = search.exact(capacity, _PROOF_NODES)
+    if answer is Answer.FITS:
+        return search.plan()
+    raise MemoryFullError(problem, plan, capacity, proved=answer is Answer.INFEASIBLE)
 
 
 def minimise(problem: Problem) -> Plan:
@@ -81,14 +92,7 @@ def minimise(problem: Problem) -> Plan:
     Raises:
         GEError: GE0504, buffers of given places overlap.
     """
-    search = _Search(problem, Conflicts(problem))
-    for order, best_fit in search.attempts():
-        search.run(order, best_fit)
-        if search.done:
-            break
-    else:
-        search.repair()
-    return search.plan()
+    return _Search(problem, Conflicts(problem)).minimise()
 
 
 class _Search:
@@ -124,6 +128,25 @@ class _Search:
             for found, place in zip(self.best, given, strict=True)
         )
         return Plan(offsets, self.peak, self.bound)
+
+    def minimise(self) -> Plan:
+        """Tries one heuristic after the other, then for small problems exact search."""
+        for order, best_fit in self.attempts():
+            self.run(order, best_fit)
+            if self.done:
+                return self.plan()
+        self.repair()
+        if not self.done:
+            self.exact(self.bound, _EXACT_NODES)
+        return self.plan()
+
+    def exact(self, goal: int, nodes: int) -> Answer:
+        """Looks for a placement within `goal` bytes, and keeps it."""
+        answer, offsets = fit(self.problem, self.conflicts, goal, nodes)
+        if answer is Answer.FITS:
+            self.best = np.array(offsets, dtype=np.int64)
+            self.peak = int((self.best + self.sizes)[self.sizes > 0].max(initial=0))
+        return answer
 
     @property
     def exhausted(self) -> bool:

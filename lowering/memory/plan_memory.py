@@ -18,12 +18,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ge_dialect.ge.attributes import Tier
-from ge_dialect.ge_exec import ArenaOp, BufferOp, PlanOp
+from ge_dialect.ge_exec import ArenaOp, BufferOp, InputOp, PlanOp
 from ge_dialect.ge_exec.memory import PlacedOp, base_of
 from ge_dialect.locations import location_name
 from ge_dialect.lowering.dependencies import plan_order, task_graph
-from ge_dialect.lowering.memory.heuristics import solve
-from ge_dialect.lowering.memory.problem import Buffer, Problem
+from ge_dialect.lowering.memory.heuristics import MemoryFullError, minimise
+from ge_dialect.lowering.memory.problem import Buffer, Plan, Problem
 from ge_dialect.lowering.schedule.happens_before import Accesses, memory_problem
 
 ALIGNMENT = 512
@@ -82,13 +82,15 @@ def place_work(plan: PlanOp, limit: int | None, reuse: bool) -> None:
     Raises:
         GEError: They do not fit `limit`; names the buffers alive at the peak.
     """
-    outputs = [base_of(op.buffer)[0] for op in plan.outputs]
-    ports: list[PlacedOp] = [*plan.inputs, *outputs]
+    bases = dict.fromkeys(base_of(op.buffer)[0] for op in plan.outputs)
+    ports: list[PlacedOp] = [*plan.inputs, *(op for op in bases if isinstance(op, BufferOp))]
     tail = sum(padded(op.size) for op in ports)
-    inner = [op for op in plan.buffers if op not in set(outputs)]
-    capacity = None if limit is None else max(0, limit - tail)
-    solved = solve(work_problem(plan, inner, capacity, reuse))
-    arena = _add_arena(plan, "work", solved.peak + tail, solved.lower_bound + tail)
+    inner = [op for op in plan.buffers if op not in bases]
+    solved = minimise(work_problem(plan, inner, (), reuse))
+    total = Plan(solved.offsets, solved.peak + tail, solved.lower_bound + tail)
+    if limit is not None and total.peak > limit:
+        raise MemoryFullError(work_problem(plan, inner, ports, reuse), total, limit)
+    arena = _add_arena(plan, "work", total.peak, total.lower_bound)
     for op, offset in zip(inner, solved.offsets, strict=True):
         op.place(arena.result, offset)
     offset = solved.peak
@@ -98,13 +100,13 @@ def place_work(plan: PlanOp, limit: int | None, reuse: bool) -> None:
 
 
 def work_problem(
-    plan: PlanOp, buffers: Sequence[BufferOp], capacity: int | None, reuse: bool
+    plan: PlanOp, buffers: Sequence[BufferOp], ports: Sequence[PlacedOp], reuse: bool
 ) -> Problem:
-    """Returns the planning problem of the buffers of a plan that are neither input nor output."""
+    """Returns the planning problem of a plan's buffers, and of ports that keep their bytes."""
     graph = task_graph(plan)
     values = [
-        Buffer(location_name(op) or op.result.name_hint or f"buffer {i}", op.size, ALIGNMENT)
-        for i, op in enumerate(buffers)
+        Buffer(_title(op) or f"buffer {i}", op.size, ALIGNMENT)
+        for i, op in enumerate((*buffers, *ports))
     ]
     accesses = [
         Accesses(
@@ -115,8 +117,13 @@ def work_problem(
         )
         for op in buffers
     ]
-    order = plan_order(plan, graph)
-    return memory_problem(order, values, accesses, capacity, "the work arena")
+    accesses += [Accesses(live_in=True, live_out=True) for _ in ports]
+    return memory_problem(plan_order(plan, graph), values, accesses, space="the work arena")
+
+
+def _title(op: PlacedOp) -> str | None:
+    name = op.io_name.data if isinstance(op, InputOp) else location_name(op)
+    return name or op.result.name_hint
 
 
 def padded(size: int) -> int:
@@ -130,5 +137,3 @@ def _add_arena(plan: PlanOp, name: str, size: int, lower_bound: int) -> ArenaOp:
     assert block.first_op is not None
     block.insert_op_before(arena, block.first_op)
     return arena
-
-

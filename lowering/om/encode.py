@@ -8,7 +8,6 @@ from io import StringIO
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
-from xdsl.printer import Printer
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.attributes import ElidedWeight, NamedWeight, WeightAttr
@@ -18,6 +17,7 @@ from ge_dialect.ge_exec.memory import offset_of
 from ge_dialect.lowering.om.file import PackedWeights, write_om
 from ge_dialect.lowering.om.graph import om_model
 from ge_dialect.lowering.verify_plan import verify_plan
+from ge_dialect.printing import ExactPrinter
 from ge_dialect.weights import WeightSource
 
 
@@ -117,5 +117,5 @@ def relative_weights(
 def plan_text(module: ModuleOp) -> str:
     """Returns the text of a module as a plan holds it: custom form, with locations."""
     text = StringIO()
-    Printer(text, print_debuginfo=True).print_op(module)
+    ExactPrinter(text, print_debuginfo=True).print_op(module)
     return text.getvalue() + "\n"

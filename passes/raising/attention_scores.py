@@ -202,10 +202,16 @@ def _expect_same_shape(scores: SSAValue, masked: SSAValue) -> Shape:
     """Returns the leading dimensions of scores that a mask leaves in their shape.
 
     Raises:
-        MismatchError: The mask makes them larger.
+        MismatchError: The mask makes them larger, or may do so.
     """
     before, after = value_shape(scores), value_shape(masked)
-    if before != after:
+    if before == after:
+        return after[:-2]
+    shown = show_shape(after), show_shape(before)
+    pairs = zip(before, after, strict=False)
+    numbers = [pair for pair in pairs if all(isinstance(dim, int) for dim in pair)]
+    if len(before) != len(after) or any(mine != theirs for mine, theirs in numbers):
         text = "the mask has more elements than the scores"
-        raise MismatchError(ReasonClass.SHAPE, text, show_shape(after), show_shape(before))
-    return after[:-2]
+        raise MismatchError(ReasonClass.SHAPE, text, *shown)
+    text = "the mask is not proved to have at most the elements of the scores"
+    raise MismatchError(ReasonClass.SYMBOL, text, *shown)

@@ -44,7 +44,5 @@ class ONNXFrontend(Frontend):
         try:
             model.ParseFromString(input.read())
         except DecodeError as error:
-            raise GEError(
-                "GE0202", f"'{input_name}' is not a valid ONNX model: {error}"
-            ) from None
+            raise GEError("GE0202", f"'{input_name}' is not a valid ONNX model: {error}") from None
         return import_onnx(model, input_shapes=shapes)

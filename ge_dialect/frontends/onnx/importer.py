@@ -252,4 +252,3 @@ class Importer:
 
 def _names(names: Sequence[str]) -> ArrayAttr[DictionaryAttr]:
     return ArrayAttr([DictionaryAttr(name_dictionary(name)) for name in names])
-

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -26,6 +27,7 @@ from ge_dialect.frontends.onnx.convert.node import (
 )
 from ge_dialect.ge.host import absent_slots, onnx_domain
 from ge_dialect.ge.structure import HostCallOp
+from ge_dialect.ge.types import TensorT
 from ge_dialect.locations import location_name
 
 
@@ -92,9 +94,9 @@ def _value(attr: Attribute) -> AttrValue | None:
         case StringAttr():
             return attr.data
         case DenseArrayBase():
-            return tuple(attr.get_values())
+            return tuple(cast("DenseArrayBase[Any]", attr).get_values())
         case DenseIntOrFPElementsAttr():
-            return TensorValue(attr, attr.type)
+            return TensorValue(attr, cast("TensorT", attr.type))
         case ArrayAttr(data=(value, TensorType() as type_)):
             return TensorValue(value, type_)
         case ArrayAttr(data=items):

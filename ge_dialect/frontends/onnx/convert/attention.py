@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 from ge_dialect.frontends.onnx.convert.dims import multiply
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
 from ge_dialect.ge.attention import DropoutOp, FlashAttentionOp, RotaryEmbeddingOp
+from ge_dialect.ge.base import expect_rank
 from ge_dialect.ge.dtypes import is_bool
 from ge_dialect.ge.elementwise import CastOp
 from ge_dialect.ge.movement import TransposeOp
@@ -34,7 +35,7 @@ def attention(node: Node) -> list[SSAValue]:
         key = node.emit(ConcatOp([past_key, key], 2))
         value = node.emit(ConcatOp([past_value, value], 2))
     mask = _mask(node, key)
-    head_size = value_shape(query)[3]
+    head_size = expect_rank(query, 4, "Q")[3]
     if not node.has("scale") and not isinstance(head_size, int):
         raise OnHost("the scale depends on an unknown dimension")
     default = 1 / sqrt(head_size) if isinstance(head_size, int) and head_size else 1.0
@@ -70,7 +71,7 @@ def _past_length(node: Node, past_key: SSAValue) -> int | None:
     """Returns how many keys come before the first query; None where it does not matter."""
     if not node.get_flag("is_causal"):
         return None
-    if not isinstance(length := value_shape(past_key)[2], int):
+    if not isinstance(length := expect_rank(past_key, 4, "past_key")[2], int):
         raise OnHost("the causal mask depends on an unknown dimension")
     return length
 
@@ -86,7 +87,7 @@ def _heads_of(node: Node) -> tuple[SSAValue, SSAValue, SSAValue]:
 
 
 def _split_heads(node: Node, slot: int, heads: int) -> SSAValue:
-    batch, length, hidden = node.shape(slot)
+    batch, length, hidden = expect_rank(node[slot], 3, "QKV"[slot])
     if not isinstance(hidden, int):
         raise OnHost("the size of a head is not known")
     if heads < 1 or hidden % heads:
@@ -105,7 +106,7 @@ def _mask(node: Node, key: SSAValue) -> SSAValue | None:
     """Returns the mask, made as long as there are keys: missing ones are masked."""
     if (mask := node.optional(_MASK)) is None:
         return None
-    have, want = value_shape(mask)[-1] if value_shape(mask) else 1, value_shape(key)[2]
+    have, want = value_shape(mask)[-1] if value_shape(mask) else 1, expect_rank(key, 4, "K")[2]
     if have == want:
         return mask
     if not (isinstance(have, int) and isinstance(want, int)):
@@ -113,10 +114,10 @@ def _mask(node: Node, key: SSAValue) -> SSAValue | None:
             raise OnHost("whether the mask is too short is not known")
         return mask
     rank = len(value_shape(mask))
+    if rank == 0 or want < have:
+        node.fail(f"expected a mask for {want} keys, got {have}")
     pads = [0] * (2 * rank)
     pads[-1] = want - have
-    if rank == 0 or pads[-1] < 0:
-        node.fail(f"expected a mask for {want} keys, got {have}")
     element_type = element_type_of(mask)
     fill = node.builder.number(0 if is_bool(element_type) else -inf, element_type)
     return node.emit(PadOp(mask, pads, "constant", fill))

@@ -85,7 +85,8 @@ class Builder:
             op = self._emitted.pop()
             if op.parent is not None:  # else it went with the op around it
                 op.detach()
-                op.erase()
+                # An op that refused its operands was never finished, but is among their users.
+                op.erase(safe_erase=False)
 
     def added(self) -> Sequence[Operation]:
         """Returns the ops added so far, without constants."""

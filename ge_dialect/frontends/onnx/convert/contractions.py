@@ -41,7 +41,5 @@ def einsum(node: Node) -> SSAValue:
 def matmul_integer(node: Node) -> SSAValue:
     """`MatMulInteger`."""
     return node.emit(
-        integer_contractions.MatmulIntegerOp(
-            node[0], node[1], node.optional(2), node.optional(3)
-        )
+        integer_contractions.MatmulIntegerOp(node[0], node[1], node.optional(2), node.optional(3))
     )

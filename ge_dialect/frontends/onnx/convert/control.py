@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import onnx
 from xdsl.dialects.builtin import TensorType, UnrankedTensorType, i1, i64
 from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.frontends.onnx.convert.node import Node
 from ge_dialect.ge.constants import constant_scalar
@@ -52,7 +53,7 @@ def _if(
 ) -> Sequence[SSAValue]:
     """Adds both branches; of a constant condition only the one taken.
 
-    The other one is often no valid graph for the shapes at hand: that is why the condition is there.
+    The other one is often no valid graph for the shapes at hand: hence the condition.
     """
     for graph in (then_graph, else_graph):
         if graph.input or len(graph.output) != len(node.used):
@@ -60,13 +61,20 @@ def _if(
     condition = node[0]
     if (taken := constant_scalar(condition)) is not None:
         return importer.inline(then_graph if taken else else_graph, scope)
+    _expect_ranked(node, "cond", condition)
     then_region, then_values = importer.region(then_graph, scope, ())
     else_region, else_values = importer.region(else_graph, scope, ())
     types = [
         _join(node, first.type, second.type)
         for first, second in zip(then_values, else_values, strict=True)
     ]
-    return node.emit_all(IfOp(condition, types, then_region, else_region))
+    op = IfOp(condition, types, then_region, else_region)
+    return _emit_checked(node, op)
+
+
+def _expect_ranked(node: Node, name: str, value: SSAValue) -> None:
+    if not isinstance(value.type, TensorType):
+        node.fail(f"expected '{name}' of known rank, got {value.type}")
 
 
 def _join(node: Node, first: Attribute, second: Attribute) -> Attribute:
@@ -87,6 +95,8 @@ def _loop(
         trip_count = builder.ints(_FOREVER)
     if condition is None:
         condition = builder.number(1, i1)
+    for name, value in (("M", trip_count), ("cond", condition)):
+        _expect_ranked(node, name, value)
     carried = [node[slot] for slot in range(2, len(node.operands))]
     if len(body.input) != 2 + len(carried) or len(body.output) != 1 + len(node.used):
         node.fail(f"expected a body of {2 + len(carried)} inputs and {1 + len(node.used)} outputs")
@@ -107,7 +117,17 @@ def _loop(
     goes_on = yielded[0] is region.block.args[1] or constant_scalar(yielded[0]) is True
     trips = _known_trips(trip_count, condition) if goes_on else None
     scans = [_stacked(value, trips) for value in yielded[1 + len(carried) :]]
-    return node.emit_all(LoopOp(trip_count, condition, carried, [*types, *scans], region))
+    op = LoopOp(trip_count, condition, carried, [*types, *scans], region)
+    return _emit_checked(node, op)
+
+
+def _emit_checked(node: Node, op: IfOp | LoopOp) -> Sequence[SSAValue]:
+    """Adds an op whose operands its constructor did not check."""
+    try:
+        op.verify_()
+    except VerifyException as error:
+        node.fail(str(error))
+    return node.emit_all(op)
 
 
 def _initial_type(importer: Importer, value: SSAValue) -> Attribute:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from xdsl.ir import Operation, SSAValue
 
-from ge_dialect.ge.constants import ConstantOp, array_constant, constant_attr, constant_ints
+from ge_dialect.ge.constants import ConstantOp, array_constant, constant_array
 from ge_dialect.ge.dtypes import is_bool, is_integer, to_numpy
 from ge_dialect.ge.extents import bounded
 from ge_dialect.ge.types import MaybeDim, num_elements, static_shape, tensor_of
@@ -55,10 +55,8 @@ class SymbolicDims:
         if not is_integer(element_type) and not is_bool(element_type):
             return None
         unknown: Known = np.full(shape, None, object)
-        if constant_attr(value) is None:
-            return unknown
-        numbers = constant_ints(value, MAX_ELEMENTS)
-        return unknown if numbers is None else np.array(numbers, object).reshape(shape)
+        array = constant_array(value, MAX_ELEMENTS)
+        return unknown if array is None else np.array(array.tolist(), object).reshape(shape)
 
     def after(self, op: Operation) -> ConstantOp | None:
         """Notes what is known of the result of an op; returns the constant it turns out to be."""

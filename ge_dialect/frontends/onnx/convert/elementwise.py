@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
 from ge_dialect.ge import activations, binary, elementwise, unary
-from ge_dialect.ge.attributes import StringType
+from ge_dialect.ge.attributes import FloatFormatType, StringType
 from ge_dialect.ge.dtypes import from_onnx, is_bool, is_float, is_integer
 from ge_dialect.ge.types import element_type_of, value_shape
 
@@ -81,6 +81,9 @@ _WITH_ALPHA: dict[str, tuple[Callable[[SSAValue, float], Operation], float]] = {
 
 # Source: ONNX `Selu` 22: alpha and gamma of Klambauer et al. (2017), as f32.
 _SELU = (1.67326319217681884765625, 1.05070102214813232421875)
+
+# Floats without a mantissa, for which ONNX has rounding modes.
+_EXPONENTS = FloatFormatType("f8E8M0FNU")
 
 # Limits of a `Clip` without them, before opset 11: those of f32.
 _F32_MAX = 3.4028234663852886e38
@@ -205,6 +208,8 @@ def _cast(node: Node, to: Attribute | None) -> SSAValue:
     if isinstance(to, StringType) or isinstance(from_, StringType):
         raise OnHost("strings")
     numbers = all(is_float(t) or is_integer(t) or is_bool(t) for t in (to, from_))
-    if not numbers or not node.get_flag("saturate", True) or node.has("round_mode"):
+    # `saturate` and `round_mode` are about narrow floats only.
+    wraps = isinstance(to, FloatFormatType) and not node.get_flag("saturate", True)
+    if not numbers or wraps or to == _EXPONENTS:
         raise OnHost("an exotic conversion")
     return node.emit(elementwise.CastOp(node[0], to))

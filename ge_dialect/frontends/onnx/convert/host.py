@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import onnx
+import onnx.checker
 import onnx.defs
-from xdsl.dialects.builtin import DictionaryAttr, UnrankedTensorType
+from xdsl.dialects.builtin import DictionaryAttr, TensorType, UnrankedTensorType
 from xdsl.ir import Attribute, SSAValue
 
 from ge_dialect.diagnostics import GEError
@@ -16,12 +17,15 @@ from ge_dialect.ge.base import ints_attr
 from ge_dialect.ge.constants import constant_array
 from ge_dialect.ge.host import attrs_from_node, callee_of, infer_host_call_types
 from ge_dialect.ge.structure import HostCallOp
-from ge_dialect.ge.types import element_type_of
+from ge_dialect.ge.types import element_type_of, value_shape
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ge_dialect.frontends.onnx.values import Tensors
+
+_AXES = frozenset(("axis", "axes", "time_axis", "batch_axis"))
+"""Attributes that name dimensions of the first operand."""
 
 _MAX_CONSTANT = 4096
 """Elements of an operand that inference may look at; shapes and axes have fewer."""
@@ -72,20 +76,37 @@ def _types(
     node: Node, proto: onnx.NodeProto, declared: Sequence[Attribute | None]
 ) -> list[Attribute]:
     """Returns the result types: as inferred, else as declared, else with an element type only."""
+    _check_axes(node)
     operand_types = [None if value is None else value.type for value in node.operands]
     try:
         inferred = infer_host_call_types(proto, node.version, operand_types, _constants(node))
-    except ValueError as error:
-        node.fail(str(error))
+    except (ValueError, RuntimeError, onnx.checker.ValidationError) as error:
+        reason = str(error).strip().splitlines() or [type(error).__name__]
+        node.fail(reason[0])
     found: list[Attribute] = []
     for index, said in enumerate(declared):
         type_ = None if inferred is None else inferred[index]
-        if type_ is None or (isinstance(type_, UnrankedTensorType) and said is not None):
+        if said is not None and (type_ is None or _is_unranked(type_)):
             type_ = said
-        if type_ is None:
-            type_ = _element_only(node, proto, index)
-        found.append(type_)
+        found.append(_element_only(node, proto, index) if type_ is None else type_)
     return found
+
+
+def _check_axes(node: Node) -> None:
+    """Checks axes before ONNX sees them: some of its functions write beyond a shape otherwise."""
+    first = node.optional(0)
+    if first is None or not isinstance(first.type, TensorType):
+        return
+    rank = max(len(value_shape(first)), 1) + (node.op_type == "OneHot")
+    for name in sorted(_AXES & node.attributes.keys()):
+        value = node.attributes[name]
+        for axis in value if isinstance(value, tuple) else (value,):
+            if isinstance(axis, int) and not -rank <= axis < rank:
+                node.fail(f"expected '{name}' in [{-rank}, {rank}), got {axis}")
+
+
+def _is_unranked(type_: Attribute) -> bool:
+    return isinstance(type_, UnrankedTensorType)
 
 
 def _constants(node: Node) -> dict[int, npt.NDArray[Any]]:

@@ -132,10 +132,14 @@ def tile(node: Node) -> SSAValue:
     if len(repeats) != len(shape):
         node.fail(f"expected {len(shape)} repeats, got {len(repeats)}")
     numbers = [count for count in repeats if isinstance(count, int)]
-    if len(numbers) != len(repeats):
-        tiled = [multiply(dim, count) for dim, count in zip(shape, repeats, strict=True)]
+    if len(numbers) == len(repeats):
+        return node.emit(movement.TileOp(node[0], numbers))
+    tiled = tuple(multiply(dim, count) for dim, count in zip(shape, repeats, strict=True))
+    if None in tiled or any(
+        dim != 1 and count != 1 for dim, count in zip(shape, repeats, strict=True)
+    ):
         raise OnHost("the repeats are not constant", typed_like(node, tiled))
-    return node.emit(movement.TileOp(node[0], numbers))
+    return node.emit(movement.BroadcastToOp(node[0], tiled))
 
 
 @converts("Pad")

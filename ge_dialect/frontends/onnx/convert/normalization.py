@@ -6,6 +6,7 @@ from xdsl.ir import SSAValue
 
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
 from ge_dialect.ge import channel_normalization, normalization
+from ge_dialect.ge.base import expect_min_rank
 from ge_dialect.ge.movement import BroadcastToOp
 from ge_dialect.ge.types import value_shape
 
@@ -63,7 +64,7 @@ def group_norm(node: Node) -> SSAValue:
 
 def _per_channel(node: Node, value: SSAValue, groups: int) -> SSAValue:
     """Returns numbers of groups, each repeated for the channels of its group."""
-    channels = node.shape()[1]
+    channels = expect_min_rank(node[0], 2, "X")[1]
     if not isinstance(channels, int) or groups < 1:
         raise OnHost("the number of channels is not known")
     if value_shape(value) == (channels,) and channels != groups:

@@ -10,9 +10,9 @@ from xdsl.ir import SSAValue
 from ge_dialect.frontends.onnx.convert.movement import typed_like
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
 from ge_dialect.ge.resize import ResizeOp
-from ge_dialect.ge.types import MaybeDim, normalize_axes, num_elements
+from ge_dialect.ge.types import normalize_axes, num_elements
 
-_NumberT = TypeVar("_NumberT", int, float)
+_ItemT = TypeVar("_ItemT")
 
 
 @converts("Upsample")
@@ -64,7 +64,7 @@ def _asymmetric(node: Node) -> SSAValue:
 def _extents(node: Node) -> tuple[list[float] | None, list[int] | None]:
     """Returns scales or sizes, of all dimensions."""
     shape = node.shape()
-    if (sizes := _given(node, 3)) is not None:
+    if _given(node, 3) is not None:
         wanted = node.dims(3)
         everywhere = _spread(node, wanted, shape)
         numbers = [size for size in everywhere if isinstance(size, int)]
@@ -73,7 +73,7 @@ def _extents(node: Node) -> tuple[list[float] | None, list[int] | None]:
         return None, numbers
     if _given(node, 2) is None:
         node.fail("expected scales or sizes, got neither")
-    return list(_spread(node, _floats(node, 2), [1.0] * len(shape))), sizes
+    return _spread(node, _floats(node, 2), [1.0] * len(shape)), None
 
 
 def _given(node: Node, slot: int) -> SSAValue | None:
@@ -88,9 +88,7 @@ def _floats(node: Node, slot: int) -> Sequence[float]:
     return node.floats(slot)
 
 
-def _spread(
-    node: Node, given: Sequence[_NumberT | MaybeDim], whole: Sequence[_NumberT | MaybeDim]
-) -> list[_NumberT | MaybeDim]:
+def _spread(node: Node, given: Sequence[_ItemT], whole: Sequence[_ItemT]) -> list[_ItemT]:
     """Returns `whole` with the numbers of `axes`, or all of them, replaced by those given."""
     axes = node.get_ints("axes")
     places = range(len(whole)) if axes is None else normalize_axes(axes, len(whole))

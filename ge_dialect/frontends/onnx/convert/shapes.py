@@ -72,15 +72,13 @@ def range_(node: Node) -> SSAValue:
     element_type = node.element_type()
     if None in numbers or not (is_float(element_type) or is_integer(element_type)):
         raise OnHost("a limit is not constant", [tensor_type(element_type, (_count(node),))])
-    if not all(isfinite(number) for number in (start, limit, delta)) or delta == 0:
-        node.fail(f"expected a finite range with steps, got {start}, {limit}, {delta}")
-    if is_float(element_type):
-        length = max(ceil((limit - start) / delta), 0)
-    else:
-        length = max(-((start - limit) // delta), 0)
-    if length > _MAX_DIMENSION:
+    if delta == 0:
+        node.fail("expected a 'delta' other than 0")
+    # Exact for integers; for floats the quotient of ONNX's formula.
+    length = (limit - start) / delta if is_float(element_type) else -((start - limit) // delta)
+    if not isfinite(length) or length > _MAX_DIMENSION:
         node.fail(f"expected at most {_MAX_DIMENSION} elements, got {length}")
-    return node.emit(RangeOp(start, delta, int(length), element_type))
+    return node.emit(RangeOp(start, delta, max(ceil(length), 0), element_type))
 
 
 def _count(node: Node) -> MaybeDim:

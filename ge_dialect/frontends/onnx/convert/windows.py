@@ -216,10 +216,9 @@ def lp_pool(node: Node) -> SSAValue:
     """`LpPool`."""
     kernel = _pool_kernel(node)
     ceil_mode = node.get_flag("ceil_mode")
-    power = node.get_int("p", 2)
-    return node.emit(
-        pooling.LpPoolOp(node[0], kernel, power, **_window(node, kernel), ceil_mode=ceil_mode)
-    )
+    window = _window(node, kernel)
+    op = pooling.LpPoolOp(node[0], kernel, p=node.get_int("p", 2), **window, ceil_mode=ceil_mode)
+    return node.emit(op)
 
 
 def _spatial_axes(node: Node) -> range:

@@ -1,0 +1,100 @@
+// RUN: ge-opt %s -p ge-raise | filecheck %s
+// RUN: ge-opt %s -p ge-raise --remarks=missed 2>&1 >/dev/null | filecheck %s --check-prefix=REMARK
+
+// CHECK-NOT: ge.flash_attention
+
+// REMARK: RaiseAttention: ge.matmul: the result of 'ge.softmax' has 2 uses, 1 outside: func.return (found 1, wanted 0) [USE]
+func.func @weights_used(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x8x6xf32>, %v: tensor<2x4x6x8xf32>)
+    -> (tensor<2x4x6x8xf32>, tensor<2x4x6x6xf32>) {
+  %a = ge.matmul %q, %k : (tensor<2x4x6x8xf32>, tensor<2x4x8x6xf32>) -> tensor<2x4x6x6xf32>
+  %p = ge.softmax %a axis -1 : (tensor<2x4x6x6xf32>) -> tensor<2x4x6x6xf32>
+  %o = ge.matmul %p, %v : (tensor<2x4x6x6xf32>, tensor<2x4x6x8xf32>) -> tensor<2x4x6x8xf32>
+  func.return %o, %p : tensor<2x4x6x8xf32>, tensor<2x4x6x6xf32>
+}
+
+// REMARK: softmax is not along the last dimension (found 2, wanted 3) [ATTR]
+func.func @axis(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x8x6xf32>, %v: tensor<2x4x6x8xf32>)
+    -> tensor<2x4x6x8xf32> {
+  %a = ge.matmul %q, %k : (tensor<2x4x6x8xf32>, tensor<2x4x8x6xf32>) -> tensor<2x4x6x6xf32>
+  %p = ge.softmax %a axis 2 : (tensor<2x4x6x6xf32>) -> tensor<2x4x6x6xf32>
+  %o = ge.matmul %p, %v : (tensor<2x4x6x6xf32>, tensor<2x4x6x8xf32>) -> tensor<2x4x6x8xf32>
+  func.return %o : tensor<2x4x6x8xf32>
+}
+
+// REMARK: the scores are scaled after the mask (found scale after mask, wanted scale before mask) [ATTR]
+func.func @scaled_mask(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x8x6xf32>, %v: tensor<2x4x6x8xf32>,
+    %m: tensor<6x6xf32>) -> tensor<2x4x6x8xf32> {
+  %c = ge.constant dense<0.25> : tensor<f32>
+  %a = ge.matmul %q, %k : (tensor<2x4x6x8xf32>, tensor<2x4x8x6xf32>) -> tensor<2x4x6x6xf32>
+  %b = ge.add %a, %m : (tensor<2x4x6x6xf32>, tensor<6x6xf32>) -> tensor<2x4x6x6xf32>
+  %s = ge.mul %b, %c : (tensor<2x4x6x6xf32>, tensor<f32>) -> tensor<2x4x6x6xf32>
+  %p = ge.softmax %s axis -1 : (tensor<2x4x6x6xf32>) -> tensor<2x4x6x6xf32>
+  %o = ge.matmul %p, %v : (tensor<2x4x6x6xf32>, tensor<2x4x6x8xf32>) -> tensor<2x4x6x8xf32>
+  func.return %o : tensor<2x4x6x8xf32>
+}
+
+// REMARK: masked scores are not minus infinity (found -10000.0, wanted -inf) [CONST]
+func.func @finite_fill(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x8x6xf32>, %v: tensor<2x4x6x8xf32>,
+    %m: tensor<6x6xi1>) -> tensor<2x4x6x8xf32> {
+  %c = ge.constant dense<-10000.0> : tensor<f32>
+  %a = ge.matmul %q, %k : (tensor<2x4x6x8xf32>, tensor<2x4x8x6xf32>) -> tensor<2x4x6x6xf32>
+  %s = ge.select %m, %a, %c : (tensor<6x6xi1>, tensor<2x4x6x6xf32>, tensor<f32>)
+    -> tensor<2x4x6x6xf32>
+  %p = ge.softmax %s axis -1 : (tensor<2x4x6x6xf32>) -> tensor<2x4x6x6xf32>
+  %o = ge.matmul %p, %v : (tensor<2x4x6x6xf32>, tensor<2x4x6x8xf32>) -> tensor<2x4x6x8xf32>
+  func.return %o : tensor<2x4x6x8xf32>
+}
+
+// REMARK: the scores are rounded to a narrower type (found f16, wanted f32 or wider) [DTYPE]
+func.func @rounded(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x8x6xf32>, %v: tensor<2x4x6x8xf16>)
+    -> tensor<2x4x6x8xf16> {
+  %a = ge.matmul %q, %k : (tensor<2x4x6x8xf32>, tensor<2x4x8x6xf32>) -> tensor<2x4x6x6xf32>
+  %s = ge.cast %a : (tensor<2x4x6x6xf32>) -> tensor<2x4x6x6xf16>
+  %p = ge.softmax %s axis -1 : (tensor<2x4x6x6xf16>) -> tensor<2x4x6x6xf16>
+  %o = ge.matmul %p, %v : (tensor<2x4x6x6xf16>, tensor<2x4x6x8xf16>) -> tensor<2x4x6x8xf16>
+  func.return %o : tensor<2x4x6x8xf16>
+}
+
+// REMARK: queries and values are not floats of one type (found f32, wanted f16) [DTYPE]
+func.func @wide_values(%q: tensor<2x4x6x8xf16>, %k: tensor<2x4x8x6xf16>, %v: tensor<2x4x6x8xf32>)
+    -> tensor<2x4x6x8xf32> {
+  %a = ge.matmul %q, %k : (tensor<2x4x6x8xf16>, tensor<2x4x8x6xf16>) -> tensor<2x4x6x6xf16>
+  %s = ge.cast %a : (tensor<2x4x6x6xf16>) -> tensor<2x4x6x6xf32>
+  %p = ge.softmax %s axis -1 : (tensor<2x4x6x6xf32>) -> tensor<2x4x6x6xf32>
+  %o = ge.matmul %p, %v : (tensor<2x4x6x6xf32>, tensor<2x4x6x8xf32>) -> tensor<2x4x6x8xf32>
+  func.return %o : tensor<2x4x6x8xf32>
+}
+
+// REMARK: dropout may drop weights (found 0.1{{.*}}, wanted 0.0) [ATTR]
+func.func @training(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x8x6xf32>, %v: tensor<2x4x6x8xf32>)
+    -> tensor<2x4x6x8xf32> {
+  %r = ge.constant dense<0.1> : tensor<f32>
+  %on = ge.constant dense<true> : tensor<i1>
+  %a = ge.matmul %q, %k : (tensor<2x4x6x8xf32>, tensor<2x4x8x6xf32>) -> tensor<2x4x6x6xf32>
+  %p = ge.softmax %a axis -1 : (tensor<2x4x6x6xf32>) -> tensor<2x4x6x6xf32>
+  %d, %m = ge.dropout %p ratio %r : tensor<f32> training_mode %on : tensor<i1>
+    : tensor<2x4x6x6xf32> -> tensor<2x4x6x6xf32>, tensor<2x4x6x6xi1>
+  %o = ge.matmul %d, %v : (tensor<2x4x6x6xf32>, tensor<2x4x6x8xf32>) -> tensor<2x4x6x8xf32>
+  func.return %o : tensor<2x4x6x8xf32>
+}
+
+// REMARK: 'q' is not proved to have the leading dimensions of the scores (found [A, 4], wanted [?, 4]) [SYMBOL]
+func.func @symbols(%q: tensor<?x4x6x8xf32, #ge.dims<"A">>, %k: tensor<?x4x8x6xf32, #ge.dims<"B">>,
+    %v: tensor<?x4x6x8xf32, #ge.dims<"B">>) -> tensor<?x4x6x8xf32> {
+  %a = ge.matmul %q, %k : (tensor<?x4x6x8xf32, #ge.dims<"A">>,
+    tensor<?x4x8x6xf32, #ge.dims<"B">>) -> tensor<?x4x6x6xf32>
+  %p = ge.softmax %a axis -1 : (tensor<?x4x6x6xf32>) -> tensor<?x4x6x6xf32>
+  %o = ge.matmul %p, %v : (tensor<?x4x6x6xf32>, tensor<?x4x6x8xf32, #ge.dims<"B">>)
+    -> tensor<?x4x6x8xf32>
+  func.return %o : tensor<?x4x6x8xf32>
+}
+
+// REMARK: the mask has more elements than the scores (found [2, 4, 6, 6], wanted [1, 4, 6, 6]) [SHAPE]
+func.func @large_mask(%q: tensor<1x4x6x8xf32>, %k: tensor<1x4x8x6xf32>, %v: tensor<1x4x6x8xf32>,
+    %m: tensor<2x1x6x6xf32>) -> tensor<2x4x6x8xf32> {
+  %a = ge.matmul %q, %k : (tensor<1x4x6x8xf32>, tensor<1x4x8x6xf32>) -> tensor<1x4x6x6xf32>
+  %s = ge.add %a, %m : (tensor<1x4x6x6xf32>, tensor<2x1x6x6xf32>) -> tensor<2x4x6x6xf32>
+  %p = ge.softmax %s axis -1 : (tensor<2x4x6x6xf32>) -> tensor<2x4x6x6xf32>
+  %o = ge.matmul %p, %v : (tensor<2x4x6x6xf32>, tensor<1x4x6x8xf32>) -> tensor<2x4x6x8xf32>
+  func.return %o : tensor<2x4x6x8xf32>
+}
