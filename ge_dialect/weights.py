@@ -186,19 +186,53 @@ def _kernel_copy(source: int, offset: int, length: int, target: IO[bytes]) -> in
         descriptor = target.fileno()
         target.flush()
         start = target.tell()
+        # Where old bytes lie, a hole of the source has to be written as zeros.
+        appends = start >= os.fstat(descriptor).st_size
     except (UnsupportedOperation, OSError):
         return 0  # not a file of the system, or a pipe
     done = 0
     try:
         while done < length:
+            done += _skip_hole(source, offset + done, length - done) if appends else 0
             # At most 1 GiB a call: a signal is then answered within a second or so.
-            wanted = min(length - done, 1 << 30)
+            rest = length - done
+            wanted = min(_data_size(source, offset + done, rest) if appends else rest, 1 << 30)
+            if wanted == 0:
+                break
             got = os.copy_file_range(source, descriptor, wanted, offset + done, start + done)
             if got == 0:
                 break
             done += got
+        if done == length and appends:
+            # A hole at the end is not written by anybody; the file has to be that long.
+            os.truncate(descriptor, max(os.fstat(descriptor).st_size, start + done))
     except OSError as error:
         if error.errno not in _NO_KERNEL_COPY:
             raise
     target.seek(start + done)
     return done
+
+
+def _skip_hole(source: int, offset: int, limit: int) -> int:
+    """Returns how many bytes at `offset` are a hole of the file: they read as zeros and, where the
+    target is new, need not be written."""
+    try:
+        return min(limit, os.lseek(source, offset, os.SEEK_DATA) - offset)
+    except OSError as error:
+        if error.errno == errno.ENXIO:  # nothing but a hole up to the end of the file
+            return min(limit, max(0, os.fstat(source).st_size - offset))
+        if error.errno == errno.EINVAL:  # a file system that knows no holes
+            return 0
+        raise
+
+
+def _data_size(source: int, offset: int, limit: int) -> int:
+    """Returns how many bytes at `offset` are there before the next hole."""
+    if limit <= 0:
+        return 0
+    try:
+        return min(limit, os.lseek(source, offset, os.SEEK_HOLE) - offset)
+    except OSError as error:
+        if error.errno in (errno.EINVAL, errno.ENXIO):
+            return limit
+        raise

@@ -39,9 +39,9 @@ class AssignStreamsPass(ModulePass):
             raise GEError("GE0530", f"expected 'streams' >= 1, got {self.streams}")
         for plan in [inner for inner in op.body.block.ops if isinstance(inner, PlanOp)]:
             graph = task_graph(plan)
-            distribute(plan, graph, self._assign(graph))
+            distribute(plan, graph, self._assign(plan, graph))
 
-    def _assign(self, graph: TaskGraph) -> Sequence[int]:
+    def _assign(self, plan: PlanOp, graph: TaskGraph) -> Sequence[int]:
         if self.streams == 1:
             return [0] * len(graph.tasks)
         from ge_dialect.lowering.predict import task_costs
@@ -49,7 +49,7 @@ class AssignStreamsPass(ModulePass):
         from ge_dialect.targets import load_target
 
         target = load_target(self.target)
-        costs = task_costs(graph.tasks, target)
+        costs = task_costs(plan, graph.tasks, target)
         return assign_streams(
             [cost.us for cost in costs],
             graph.edges(),

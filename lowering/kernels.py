@@ -35,12 +35,12 @@ class KernelTable:
 
         Small constants become part of the kernel, so they are not among the values.
         """
-        body, operands = kernel_body(op)
-        key = fingerprint(body.block)
+        values = external_values(op)
+        key = fingerprint(op, values)
         if (symbol := self.by_fingerprint.get(key)) is None:
-            symbol = self._add(op, body)
+            symbol = self._add(op, kernel_body(op, values))
             self.by_fingerprint[key] = symbol
-        return symbol, operands
+        return symbol, [value for value in values if not is_immediate(value)]
 
     def _add(self, op: GEOp, body: Region) -> str:
         title = op.ge_op_type()
@@ -70,12 +70,13 @@ def engine_of(op: GEOp) -> Engine:
     return Engine.VECTOR
 
 
-def kernel_body(op: GEOp) -> tuple[Region, Sequence[SSAValue]]:
-    """Returns a region that computes `op` from block arguments, and the values they stand for."""
-    operands = [v for v in external_values(op) if not is_immediate(v)]
+def kernel_body(op: GEOp, values: Sequence[SSAValue]) -> Region:
+    """Returns a region that computes `op` from block arguments, one for each value that is no
+    immediate."""
+    operands = [value for value in values if not is_immediate(value)]
     block = Block(arg_types=[value.type for value in operands])
     mapping: dict[SSAValue, SSAValue] = dict(zip(operands, block.args, strict=True))
-    for value in external_values(op):
+    for value in values:
         if value not in mapping and isinstance(constant := value.owner, ConstantOp):
             clone = constant.clone()
             block.add_op(clone)
@@ -89,7 +90,7 @@ def kernel_body(op: GEOp) -> tuple[Region, Sequence[SSAValue]]:
         clone = op.clone(mapping)
         block.add_op(clone)
         block.add_op(YieldOp(*clone.results))
-    return Region(block), operands
+    return Region(block)
 
 
 def is_immediate(value: SSAValue) -> bool:
@@ -129,30 +130,38 @@ def external_values(op: Operation, with_repeats: bool = False) -> Sequence[SSAVa
     return found if with_repeats else list(dict.fromkeys(found))
 
 
-def fingerprint(block: Block) -> Hashable:
-    """Returns a value that is equal for blocks that compute the same: no names, no locations."""
+def fingerprint(op: GEOp, values: Sequence[SSAValue]) -> Hashable:
+    """Returns a value that is equal for ops that compute the same: no names, no locations.
+
+    Args:
+        op: Any op.
+        values: What it reads from outside, in order; immediates count by value, others by type.
+    """
     numbers: dict[SSAValue, int] = {}
-    return _block_key(block, numbers)
+    inputs: list[Hashable] = []
+    for value in values:
+        numbers[value] = len(numbers)
+        owner = value.owner
+        immediate = isinstance(owner, ConstantOp) and is_immediate(value)
+        inputs.append(owner.value if immediate else value.type)
+    return tuple(inputs), _op_key(op, numbers)
+
+
+def _op_key(op: Operation, numbers: dict[SSAValue, int]) -> Hashable:
+    operands = tuple(numbers[operand] for operand in op.operands)
+    for result in op.results:
+        numbers[result] = len(numbers)
+    return (
+        op.name,
+        operands,
+        tuple(sorted(op.properties.items(), key=lambda item: item[0])),
+        tuple(result.type for result in op.results),
+        tuple(_block_key(block, numbers) for region in op.regions for block in region.blocks),
+    )
 
 
 def _block_key(block: Block, numbers: dict[SSAValue, int]) -> Hashable:
     for argument in block.args:
         numbers[argument] = len(numbers)
-    ops: list[Hashable] = []
-    for op in block.ops:
-        operands = tuple(numbers[operand] for operand in op.operands)
-        for result in op.results:
-            numbers[result] = len(numbers)
-        regions = tuple(
-            _block_key(inner, numbers) for region in op.regions for inner in region.blocks
-        )
-        ops.append(
-            (
-                op.name,
-                operands,
-                tuple(sorted(op.properties.items(), key=lambda item: item[0])),
-                tuple(result.type for result in op.results),
-                regions,
-            )
-        )
-    return (tuple(argument.type for argument in block.args), tuple(ops))
+    types = tuple(argument.type for argument in block.args)
+    return types, tuple(_op_key(op, numbers) for op in block.ops)

@@ -10,7 +10,7 @@ from ge_dialect.ge.attention import FlashAttentionOp
 from ge_dialect.ge.base import Engine, GEOp
 from ge_dialect.ge.dtypes import dtype_of
 from ge_dialect.ge.types import is_tensor
-from ge_dialect.ge_exec import CopyOp, KernelOp, PlanOp
+from ge_dialect.ge_exec import CopyOp, KernelOp, LaunchOp, PlanOp, kernels_by_name
 from ge_dialect.ge_exec.memory import buffer_bytes
 from ge_dialect.ge_exec.tasks import TaskOp, reads, writes
 from ge_dialect.lowering.dependencies import streams_of, task_graph
@@ -34,20 +34,27 @@ class TaskCost:
         return self.cost.us
 
 
-def task_costs(tasks: Sequence[TaskOp], target: Target) -> list[TaskCost]:
-    """Returns the predicted cost of each task; each kernel's body is looked at once."""
-    operations: dict[KernelOp, dict[tuple[str, str], float]] = {}
-    return [_task_cost(task, target, operations) for task in tasks]
+def task_costs(plan: PlanOp, tasks: Sequence[TaskOp], target: Target) -> list[TaskCost]:
+    """Returns the predicted cost of each task of a plan; each kernel is looked at once."""
+    kernels = kernels_by_name(plan)
+    operations = {name: kernel_operations(kernel) for name, kernel in kernels.items()}
+    costs: list[TaskCost] = []
+    for task in tasks:
+        if isinstance(task, CopyOp):
+            cost = copy_cost(buffer_bytes(task.source.type), target)
+            costs.append(TaskCost(cost, str(Engine.DMA)))
+        else:
+            name = task.kernel.string_value()
+            costs.append(_launch_cost(task, kernels[name], operations[name], target))
+    return costs
 
 
-def _task_cost(
-    task: TaskOp, target: Target, known: dict[KernelOp, dict[tuple[str, str], float]]
+def _launch_cost(
+    task: LaunchOp,
+    kernel: KernelOp,
+    operations: dict[tuple[str, str], float],
+    target: Target,
 ) -> TaskCost:
-    if isinstance(task, CopyOp):
-        return TaskCost(copy_cost(buffer_bytes(task.source.type), target), str(Engine.DMA))
-    kernel = task.kernel_op()
-    if (operations := known.get(kernel)) is None:
-        operations = known[kernel] = kernel_operations(kernel)
     work = Work(
         operations,
         sum(buffer_bytes(value.type) for value in reads(task)),
@@ -88,6 +95,6 @@ def predict_plan(plan: PlanOp, target_name: str) -> Simulation:
     target = load_target(target_name)
     graph = task_graph(plan)
     streams = streams_of(plan, graph)
-    costs = task_costs(graph.tasks, target)
+    costs = task_costs(plan, graph.tasks, target)
     tasks = [sim_task(cost.cost, stream) for cost, stream in zip(costs, streams, strict=True)]
     return simulate(tasks, graph.edges(), event_us=target.overhead.event_us)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -90,18 +90,19 @@ def verify_plan(plan: PlanOp) -> None:
     """
     check_numbers(plan)
     order = execution_order(plan)
-    memory: dict[ArenaOp, Bytes] = {}
-    for op in (*plan.inputs, *plan.weights):
-        access = _access(op.result)
-        memory.setdefault(access.arena, Bytes()).initialise(access)
+    checker = Checker()
+    lasting = [checker.access(op.result) for op in (*plan.inputs, *plan.weights)]
+    check_apart(lasting)
+    for access in lasting:
+        checker.memory[access.arena].initialise(access)
     for op in plan.buffers:
-        memory.setdefault(_access(op.result).arena, Bytes())
-    check_apart([_access(op.result) for op in (*plan.inputs, *plan.weights)])
+        checker.access(op.result)  # also what no task touches lies in its arena
     for task, place in order:
-        check_task(task, place, memory)
+        checker.check(task, place)
     for output in plan.outputs:
-        access = _access(output.buffer)
-        memory[access.arena].check_value(access, f"output '{output.io_name.data}'")
+        access = checker.access(output.buffer)
+        for segment in checker.covered(access):
+            check_value(segment, access, f"output '{output.io_name.data}'")
 
 
 def check_numbers(plan: PlanOp) -> None:
@@ -212,12 +213,12 @@ class Bytes:
     starts: list[int] = field(default_factory=lambda: [0])
     segments: list[Segment] = field(default_factory=lambda: [Segment()])
 
-    def covered(self, access: Access) -> Iterator[Segment]:
-        """Yields the segments of an access, split so that they cover exactly its bytes."""
+    def covered(self, access: Access) -> list[Segment]:
+        """Returns the segments of an access, split so that they cover exactly its bytes."""
         if access.start == access.end:
-            return
-        first, last = self._split(access.start), self._split(access.end)
-        yield from self.segments[first:last]
+            return []
+        first = self._split(access.start)
+        return self.segments[first : self._split(access.end)]
 
     def _split(self, offset: int) -> int:
         index = bisect_left(self.starts, offset)
@@ -231,56 +232,67 @@ class Bytes:
         for segment in self.covered(access):
             segment.owner = access.owner
 
-    def check_value(self, access: Access, reader: str) -> None:
-        """Checks that the bytes of an access hold the value of its own buffer."""
-        for segment in self.covered(access):
-            if segment.owner is access.owner:
-                continue
-            if isinstance(access.owner, WeightOp) and isinstance(segment.owner, WeightOp):
-                continue  # equal weights are stored once; `check_apart` has seen that they are
-            what = "nothing yet" if segment.owner is None else describe(segment.owner)
-            raise GEError(
-                CODE,
-                f"{reader} reads {describe(access.owner)} at bytes {access.start} to {access.end},"
-                f" where {what} is",
-            )
+
+@dataclass
+class Checker:
+    """Runs through the tasks of a plan in an order that the streams allow."""
+
+    memory: dict[ArenaOp, Bytes] = field(default_factory=lambda: defaultdict(Bytes))
+    known: dict[SSAValue, Access] = field(default_factory=dict[SSAValue, Access])
+
+    def access(self, value: SSAValue) -> Access:
+        """Returns the bytes of a buffer value."""
+        if (found := self.known.get(value)) is None:
+            found = self.known[value] = _access(value)
+        return found
+
+    def covered(self, access: Access) -> list[Segment]:
+        """Returns the segments of an access, split so that they cover exactly its bytes."""
+        return self.memory[access.arena].covered(access)
+
+    def check(self, task: TaskOp, place: Place) -> None:
+        """Checks one task against what came before it, and records what it does."""
+        read = [self.access(value) for value in reads(task)]
+        written = [self.access(value) for value in writes(task)]
+        check_in_place(task, read, written)
+        for access in read:
+            for segment in self.covered(access):
+                if segment.owner is not access.owner:
+                    check_value(segment, access, describe_task(task))
+                _expect_after(task, place, segment.writer, access)
+        for access in written:
+            if isinstance(access.owner, InputOp | WeightOp):
+                raise GEError(CODE, f"{describe_task(task)} writes {describe(access.owner)}")
+            for segment in self.covered(access):
+                self._check_write(task, place, access, segment)
+        for access in read:
+            for segment in self.covered(access):
+                segment.readers[place.stream] = (task, place)
+        for access in written:
+            for segment in self.covered(access):
+                segment.owner, segment.writer, segment.readers = access.owner, (task, place), {}
+
+    def _check_write(self, task: TaskOp, place: Place, access: Access, segment: Segment) -> None:
+        if isinstance(lost := segment.owner, InputOp | WeightOp):
+            what = f"{describe(access.owner)} over {describe(lost)}"
+            raise GEError(CODE, f"{describe_task(task)} writes {what}")
+        _expect_after(task, place, segment.writer, access)
+        for reader in segment.readers.values():
+            _expect_after(task, place, reader, access)
 
 
-def check_task(task: TaskOp, place: Place, memory: dict[ArenaOp, Bytes]) -> None:
-    """Checks one task against what came before it, and records what it does."""
-    read = [_access(value) for value in reads(task)]
-    written = [_access(value) for value in writes(task)]
-    check_in_place(task, read, written)
-    for access in read:
-        memory[access.arena].check_value(access, describe_task(task))
-        for segment in memory[access.arena].covered(access):
-            _expect_after(task, place, segment.writer, access)
-    for access in written:
-        if isinstance(access.owner, InputOp | WeightOp):
-            raise GEError(CODE, f"{describe_task(task)} writes {describe(access.owner)}")
-        for segment in memory[access.arena].covered(access):
-            if isinstance(lost := segment.owner, InputOp | WeightOp):
-                what = f"{describe(access.owner)} over {describe(lost)}"
-                raise GEError(CODE, f"{describe_task(task)} writes {what}")
-            _expect_after(task, place, segment.writer, access)
-            for reader in segment.readers.values():
-                _expect_after(task, place, reader, access)
-    _commit(task, place, read, written, memory)
-
-
-def _commit(
-    task: TaskOp,
-    place: Place,
-    read: Sequence[Access],
-    written: Sequence[Access],
-    memory: dict[ArenaOp, Bytes],
-) -> None:
-    for access in read:
-        for segment in memory[access.arena].covered(access):
-            segment.readers[place.stream] = (task, place)
-    for access in written:
-        for segment in memory[access.arena].covered(access):
-            segment.owner, segment.writer, segment.readers = access.owner, (task, place), {}
+def check_value(segment: Segment, access: Access, reader: str) -> None:
+    """Checks that bytes hold the value of the buffer that is read there."""
+    if segment.owner is access.owner:
+        return
+    if isinstance(access.owner, WeightOp) and isinstance(segment.owner, WeightOp):
+        return  # equal weights are stored once; `check_apart` has seen that they are
+    what = "nothing yet" if segment.owner is None else describe(segment.owner)
+    raise GEError(
+        CODE,
+        f"{reader} reads {describe(access.owner)} at bytes {access.start} to {access.end},"
+        f" where {what} is",
+    )
 
 
 def _expect_after(
@@ -288,20 +300,24 @@ def _expect_after(
 ) -> None:
     if other is None:
         return
-    where = f"bytes {access.start} to {access.end} of arena '{access.arena.arena_name.data}'"
-    both = f"{describe_task(task)} and {describe_task(other[0])}"
     if not place.after(other[1]):
         raise GEError(
             CODE,
-            f"{both} are not ordered, but both use {where}",
+            f"{describe_task(task)} and {describe_task(other[0])} are not ordered,"
+            f" but both use {_where(access)}",
             hint=f"stream {place.stream} has to wait for stream {other[1].stream}",
         )
     if task_id(other[0]) > task_id(task):
         raise GEError(
             CODE,
-            f"{describe_task(task)} runs after {describe_task(other[0])}, and both use {where}",
+            f"{describe_task(task)} runs after {describe_task(other[0])},"
+            f" and both use {_where(access)}",
             hint="tasks that share bytes run in the order of their numbers",
         )
+
+
+def _where(access: Access) -> str:
+    return f"bytes {access.start} to {access.end} of arena '{access.arena.arena_name.data}'"
 
 
 def check_in_place(task: TaskOp, read: Sequence[Access], written: Sequence[Access]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -79,7 +78,7 @@ class MishOp(FloatUnaryOp):
     GE_TYPE: ClassVar = "Mish"
 
 
-class AlphaUnaryOp(FloatUnaryOp, ABC):
+class AlphaUnaryOp(FloatUnaryOp):
     """A unary op on floats with one parameter."""
 
     alpha = prop_def(F32Attr)
@@ -125,7 +124,7 @@ class QuickGeluOp(AlphaUnaryOp):
     GE_TYPE: ClassVar = "FastGelu"
 
 
-class AlphaBetaUnaryOp(FloatUnaryOp, ABC):
+class AlphaBetaUnaryOp(FloatUnaryOp):
     """A unary op on floats with two parameters."""
 
     alpha = prop_def(F32Attr)

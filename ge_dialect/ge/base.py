@@ -7,7 +7,7 @@ iteration (fusion), results that may share an operand's bytes (planning). The va
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import ClassVar, TypeAlias
@@ -65,8 +65,12 @@ class Engine(StrEnum):
     HOST = "host"
 
 
-class GEOp(IRDLOperation, ABC):
-    """An op of the `ge` dialect: pure, on tensors, its result types a function of its operands."""
+class GEOp(IRDLOperation):
+    """An op of the `ge` dialect: pure, on tensors, its result types a function of its operands.
+
+    Not an `ABC`: `isinstance` against a class of that kind is several times slower, and passes ask
+    it for every op.
+    """
 
     GE_TYPE: ClassVar[str] = ""
     """GE's name of the op type, as in a plan, a log and a fusion switch file."""

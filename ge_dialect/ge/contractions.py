@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Sequence
 from math import prod
 from typing import ClassVar
@@ -80,7 +79,7 @@ def matmul_flops(lhs: Attribute, result: Attribute) -> int:
     return 2 * left[-1] * elements if left and elements is not None else 0
 
 
-class ContractionOp(GEOp, ABC):
+class ContractionOp(GEOp):
     """An op of the cube unit; floats narrower than f32 are summed in f32 and rounded once."""
 
     GE_INPUTS: ClassVar = ("x1", "x2")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Sequence
 from math import prod
 from typing import ClassVar
@@ -79,7 +78,7 @@ def spatial_defaults(
     }
 
 
-class WindowContractionOp(ContractionOp, ABC):
+class WindowContractionOp(ContractionOp):
     """A convolution of `input` with `filter`: their shapes and the four properties.
 
     Ops with more operands define all of them again, since xDSL orders those of a base class last.

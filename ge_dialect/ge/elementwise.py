@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -37,7 +36,7 @@ from ge_dialect.ge.types import (
 )
 
 
-class UnaryOp(GEOp, ABC):
+class UnaryOp(GEOp):
     """`result[i] = f(input[i])`, of the operand's type."""
 
     FUSION_KIND: ClassVar = FusionKind.ELEMENTWISE
@@ -63,7 +62,7 @@ class UnaryOp(GEOp, ABC):
         return same_type_pairs(self)
 
 
-class FloatUnaryOp(UnaryOp, ABC):
+class FloatUnaryOp(UnaryOp):
     """A unary op on floats."""
 
     FLOPS_PER_ELEMENT: ClassVar = 8
@@ -77,14 +76,14 @@ class FloatUnaryOp(UnaryOp, ABC):
         return (self.input.type,)
 
 
-class TestUnaryOp(UnaryOp, ABC):
+class TestUnaryOp(UnaryOp):
     """`result[i] = test(input[i])`, a truth value."""
 
     def infer_types(self) -> Sequence[Attribute]:
         return (tensor_type(i1, value_shape(self.input)),)
 
 
-class BinaryOp(GEOp, ABC):
+class BinaryOp(GEOp):
     """`result[i] = f(lhs[i], rhs[i])` with broadcasting, both operands of one element type."""
 
     GE_INPUTS: ClassVar = ("x1", "x2")
@@ -110,7 +109,7 @@ class BinaryOp(GEOp, ABC):
         return same_type_pairs(self)
 
 
-class CompareOp(BinaryOp, ABC):
+class CompareOp(BinaryOp):
     """`result[i] = lhs[i] <relation> rhs[i]` with broadcasting, a truth value."""
 
     def infer_types(self) -> Sequence[Attribute]:
@@ -119,7 +118,7 @@ class CompareOp(BinaryOp, ABC):
         return (tensor_type(i1, shape),)
 
 
-class LogicalOp(BinaryOp, ABC):
+class LogicalOp(BinaryOp):
     """A truth function of two truth values, with broadcasting."""
 
     def infer_types(self) -> Sequence[Attribute]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -37,7 +36,7 @@ from ge_dialect.ge.types import (
 )
 
 
-class MovementOp(GEOp, ABC):
+class MovementOp(GEOp):
     """An op that computes nothing: every element of a result is one of an operand, or a fill."""
 
     FUSION_KIND: ClassVar = FusionKind.MOVEMENT

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -39,7 +38,7 @@ from ge_dialect.ge.types import (
 )
 
 
-class NormalizationOp(GEOp, ABC):
+class NormalizationOp(GEOp):
     """An op whose result has the type of its first operand, and needs numbers about its rows.
 
     Ops with more operands define all of them again, since xDSL orders those of a base class last.

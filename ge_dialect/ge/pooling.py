@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Sequence
 from math import prod
 from typing import ClassVar
@@ -50,7 +49,7 @@ def _properties(
     }
 
 
-class PoolOp(GEOp, ABC):
+class PoolOp(GEOp):
     """A window of `kernel` elements over the spatial dimensions of `[N, C, D1, ..., Dn]`.
 
     | operand or result | shape                 | type        |

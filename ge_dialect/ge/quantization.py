@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -43,7 +42,7 @@ from ge_dialect.symbols import ceil_div
 _UI8 = IntegerType(8, Signedness.UNSIGNED)
 
 
-class ScaledOp(GEOp, ABC):
+class ScaledOp(GEOp):
     """An op with a scale and perhaps a zero point: one for all elements (a scalar or one element),
     one for each place along `axis`, or with `block_size` one for that many places.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -39,7 +38,7 @@ from ge_dialect.ge.types import (
 )
 
 
-class ReduceOp(GEOp, ABC):
+class ReduceOp(GEOp):
     """Makes one element of all elements along `axes`.
 
     The reduced dimensions become 1 where `keepdims` holds, else they go. Where `axes` is empty
@@ -182,7 +181,7 @@ class ReduceLogSumExpOp(ReduceOp):
     FLOPS_PER_ELEMENT: ClassVar = 10
 
 
-class AxisSoftmaxOp(GEOp, ABC):
+class AxisSoftmaxOp(GEOp):
     """A softmax along one axis, with the greatest element subtracted first, in f32 or wider.
 
     | operand or result | shape | type       |

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -27,7 +26,7 @@ from ge_dialect.ge.types import RankedTensor, num_elements, value_shape
 REDUCTIONS = ("none", "add", "mul", "min", "max")
 
 
-class ScatterOp(GEOp, ABC):
+class ScatterOp(GEOp):
     """Copies `input` and changes elements: they become the updates, or are combined with them.
 
     `reduction`: `none` replaces, where of two updates of one element the last one holds; `add`,

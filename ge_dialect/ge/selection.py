@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -40,7 +39,7 @@ from ge_dialect.ge.types import (
 )
 
 
-class ArgReduceOp(GEOp, ABC):
+class ArgReduceOp(GEOp):
     """The place of the greatest or least element along `axis`: the first one, or with
     `select_last_index` the last one where several are equal.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect
 
-from ge_dialect.ge_exec.kernels import KernelOp
+from ge_dialect.ge_exec.kernels import KernelOp, kernels_by_name
 from ge_dialect.ge_exec.memory import (
     ArenaOp,
     ArenaType,
@@ -53,4 +53,5 @@ __all__ = [
     "ViewOp",
     "WaitOp",
     "WeightOp",
+    "kernels_by_name",
 ]

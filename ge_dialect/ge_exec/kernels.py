@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, SymbolNameConstraint
-from xdsl.ir import Attribute, Region
+from xdsl.dialects.builtin import StringAttr, SymbolNameConstraint
+from xdsl.ir import Attribute, Operation, Region
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -89,6 +89,11 @@ class KernelOp(IRDLOperation):
         yield_of(self.body)  # (C2)
 
 
-def int_value(attr: IntegerAttr) -> int:
-    """Returns the number of an integer property."""
-    return attr.value.data
+def kernels_by_name(op: Operation) -> dict[str, KernelOp]:
+    """Returns the kernels beside an op of a module, by symbol.
+
+    A look-up of one symbol walks the module; who asks for every task asks this once.
+    """
+    block = op.parent
+    found = () if block is None else block.ops
+    return {kernel.sym_name.data: kernel for kernel in found if isinstance(kernel, KernelOp)}

@@ -5,7 +5,6 @@ Before `ge-plan-memory` none of them has a place; afterwards each names its aren
 
 from __future__ import annotations
 
-from abc import ABC
 from math import prod
 from typing import TypeGuard
 
@@ -117,7 +116,7 @@ class ArenaOp(IRDLOperation):
             raise VerifyException(f"expected 'size' >= 0, got {self.size.value.data}")
 
 
-class PlacedOp(IRDLOperation, ABC):
+class PlacedOp(IRDLOperation):
     """Something with bytes of its own, in an arena once it is planned."""
 
     arena = opt_operand_def(ArenaType)

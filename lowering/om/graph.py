@@ -23,11 +23,13 @@ from ge_dialect.ge_exec import (
     ArenaOp,
     CopyOp,
     InputOp,
+    KernelOp,
     LaunchOp,
     PlanOp,
     RecordOp,
     WaitOp,
     WeightOp,
+    kernels_by_name,
 )
 from ge_dialect.ge_exec.memory import PlacedOp, base_of, buffer_bytes, is_buffer, offset_of
 from ge_dialect.ge_exec.tasks import TaskOp, reads, task_id, writes
@@ -73,6 +75,9 @@ class GraphBuilder:
     ids: dict[int, int] = field(default_factory=dict[int, int])
     ops: list[OmOp] = field(default_factory=list[OmOp])
 
+    def __post_init__(self) -> None:
+        self.kernels = kernels_by_name(self.plan)
+
     def build(self) -> list[OmOp]:
         """Returns `Data`, `Const`, one op a task in order, and `NetOutput`."""
         for index, op in enumerate(self.plan.inputs):
@@ -114,7 +119,8 @@ class GraphBuilder:
 
     def _task(self, task: TaskOp, stream: int) -> None:
         nodes = location_names(task)
-        kind = task.kernel_op().op_type.data if isinstance(task, LaunchOp) else "MemcpyAsync"
+        kernel = self.kernel_of(task)
+        kind = "MemcpyAsync" if kernel is None else kernel.op_type.data
         name = self._unique(nodes[-1] if nodes else f"{kind}_{task_id(task)}")
         inputs = [self._source(value) for value in reads(task)]
         outputs = [tensor_desc(value.type, f"y{i}") for i, value in enumerate(writes(task))]
@@ -126,7 +132,7 @@ class GraphBuilder:
                 inputs=tuple(source for source, _ in inputs),
                 input_descs=tuple(desc for _, desc in inputs),
                 output_descs=tuple(outputs),
-                attrs=task_attrs(task),
+                attrs=task_attrs(task, kernel),
                 stream_id=stream,
                 input_offsets=tuple(address(value) for value in reads(task)),
                 output_offsets=tuple(address(value) for value in writes(task)),
@@ -135,6 +141,10 @@ class GraphBuilder:
         )
         for index, (value, desc) in enumerate(zip(writes(task), outputs, strict=True)):
             self.sources[base_of(value)[0]] = (f"{name}:{index}", desc)
+
+    def kernel_of(self, task: TaskOp) -> KernelOp | None:
+        """Returns the kernel that a task runs; a copy runs none."""
+        return self.kernels[task.kernel.string_value()] if isinstance(task, LaunchOp) else None
 
     def _source(self, value: SSAValue) -> Source:
         return self.sources[base_of(value)[0]]
@@ -179,11 +189,10 @@ def tensor_desc(type: Attribute, port: str) -> OmTensor:
     return OmTensor(port, dtype.name, type.get_shape(), size=buffer_bytes(type))
 
 
-def task_attrs(task: TaskOp) -> dict[str, AttrValue]:
+def task_attrs(task: TaskOp, kernel: KernelOp | None) -> dict[str, AttrValue]:
     """Returns what a viewer shows of a task: kernel, engine, and the attributes of its ops."""
-    if isinstance(task, CopyOp):
-        return {"bytes": buffer_bytes(task.source.type)}
-    kernel = task.kernel_op()
+    if kernel is None:
+        return {"bytes": sum(buffer_bytes(value.type) for value in reads(task))}
     attrs: dict[str, AttrValue] = {
         "kernel": kernel.sym_name.data,
         "engine": kernel.engine.data,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from math import inf, isfinite
+from math import inf
 
 from xdsl.ir import Operation, SSAValue
 
@@ -110,8 +110,6 @@ def _factor(walk: _Walk, op: Operation) -> Scores | None:
     if found.masks:
         text = "the scores are scaled after the mask"
         raise MismatchError(ReasonClass.ATTR, text, "scale after mask", "scale before mask")
-    if not isfinite(part[1]):
-        raise MismatchError(ReasonClass.CONST, "the scale is not finite", part[1], "a number")
     found.scale *= part[1]
     if found.softcap is not None:
         # c * tanh(s) is a cap of c on the scores c * s.

@@ -88,7 +88,7 @@ def _guarded(op: SelectOp, way: _Way) -> SSAValue | None:
     test = op.condition.owner
     if not isinstance(test, IsNanOp) or test.input is not op.on_false:
         return None
-    if uniform_value(op.on_true) != 0:
+    if uniform_value(op.on_true) != 0 or op.result.type != op.on_false.type:
         return None
     way.ops += (op, test)
     way.nan_guard = True

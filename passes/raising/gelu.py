@@ -64,7 +64,8 @@ class RaiseGelu(Raise):
         if len(product.factors) != 2:
             return None
         for x, factor in (product.factors, product.factors[::-1]):
-            if (parts := _one_plus(factor)) is None:
+            parts = _one_plus(factor)
+            if parts is None or x.type != op.results[0].type:
                 continue
             if product.scalar == 1:  # the half comes outside of this product
                 return None

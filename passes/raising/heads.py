@@ -122,8 +122,10 @@ def expect_broadcasts(value: SSAValue, lead: Shape, name: str) -> None:
     for have, want in zip(reversed(mine), reversed(lead), strict=False):
         if have == 1 or (have == want and have is not None):
             continue
+        known = isinstance(have, int) and isinstance(want, int)
+        reason = ReasonClass.SHAPE if known else ReasonClass.SYMBOL
         text = f"'{name}' is not proved to have the leading dimensions of the scores"
-        raise MismatchError(ReasonClass.SYMBOL, text, show_shape(mine), show_shape(lead))
+        raise MismatchError(reason, text, show_shape(mine), show_shape(lead))
 
 
 def to_heads(chain: Chain, value: SSAValue, lead: Shape, heads: Shape) -> SSAValue:

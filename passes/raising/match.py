@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import ClassVar, TypeVar
 
 from xdsl.ir import Operation, SSAValue
@@ -145,25 +146,25 @@ def commuted(op: BinaryOp) -> Iterator[tuple[SSAValue, SSAValue]]:
 
 
 def with_scalar(op: BinaryOp) -> tuple[SSAValue, float] | None:
-    """Returns the other operand and the scalar where one operand is a constant of one element.
+    """Returns the other operand and the scalar where one operand is a finite scalar constant.
 
     Either operand may be the scalar; the result has the type of the other.
     """
     for value, other in commuted(op):
         scalar = constant_scalar(other)
-        if scalar is not None and value.type == op.results[0].type:
+        if scalar is not None and isfinite(scalar) and value.type == op.results[0].type:
             return value, float(scalar)
     return None
 
 
 def scaled(value: SSAValue) -> tuple[SSAValue, float] | None:
-    """Returns x and c where `value` is `x * c`, `c * x`, `x / c` or `-x`, else None."""
+    """Returns x and c where `value` is `x * c`, `c * x`, `x / c` or `-x`, c finite; else None."""
     match value.owner:
         case MulOp() as op:
             return with_scalar(op)
         case DivOp() as op:
             divisor = constant_scalar(op.rhs)
-            if divisor and op.lhs.type == op.result.type:
+            if divisor and isfinite(1 / divisor) and op.lhs.type == op.result.type:
                 return op.lhs, 1 / float(divisor)
         case NegOp() as op:
             return op.input, -1.0

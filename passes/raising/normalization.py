@@ -46,7 +46,8 @@ def find_normalized(op: Operation) -> Normalized | None:
     """
     for value, root in _numerators(op):
         total, ops = root
-        if (add := owner(total, AddOp)) is None:
+        add = owner(total, AddOp)
+        if add is None or value.type != op.results[0].type:
             continue
         for mean, epsilon in commuted(add):
             if (squares := mean_input(mean)) is None or not _is_square_of(squares, value):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from ge_dialect.ge_exec import ArenaOp, KernelOp, PlanOp, RecordOp
+from ge_dialect.ge_exec import ArenaOp, KernelOp, LaunchOp, PlanOp, RecordOp, kernels_by_name
 from ge_dialect.lowering.om.encode import plan_of
 from ge_dialect.remarks import Kind
 from ge_dialect.tools.report.traffic import compulsory_traffic, plan_traffic
@@ -98,13 +98,11 @@ def memory(plan: PlanOp) -> dict[str, dict[str, Any]]:
 
 def host_calls(plan: PlanOp) -> list[str]:
     """Returns the op types that run on the host, with repeats counted out."""
-    from ge_dialect.ge_exec import LaunchOp
-
-    found = Counter(
-        task.kernel_op().op_type.data
-        for task in plan.tasks()
-        if isinstance(task, LaunchOp) and task.kernel_op().engine.data == "host"
-    )
+    kernels = kernels_by_name(plan)
+    launched = [
+        kernels[task.kernel.string_value()] for task in plan.tasks() if isinstance(task, LaunchOp)
+    ]
+    found = Counter(kernel.op_type.data for kernel in launched if kernel.engine.data == "host")
     return [f"{name} x{count}" for name, count in sorted(found.items())]
 
 

@@ -75,9 +75,10 @@ def check_supported(graph: onnx.GraphProto, opset: Mapping[str, int]) -> None:
         return
     shown = [_show(callee, finding) for (callee, _), finding in found.items()]
     more = f" and {len(shown) - _MAX_SHOWN} more" if len(shown) > _MAX_SHOWN else ""
+    what = "1 operator is" if len(shown) == 1 else f"{len(shown)} operators are"
     raise GEError(
         "GE0220",
-        f"{len(shown)} operators are not supported: {'; '.join(shown[:_MAX_SHOWN])}{more}",
+        f"{what} not supported: {'; '.join(shown[:_MAX_SHOWN])}{more}",
         hint="export the model with operators of ONNX, or as local functions made of them",
     )
 

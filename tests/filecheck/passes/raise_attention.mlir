@@ -2,7 +2,7 @@
 
 // The scale is split over q and k: 0.5946 * 0.5946. The key's transpose is the one bound away.
 // CHECK-LABEL: func.func @split_scale
-// CHECK-NEXT: ge.flash_attention %q, %k, %v scale 0.35355{{[0-9]*}} : (tensor<2x4x6x8xf32>,
+// CHECK-NEXT: ge.flash_attention %q, %k, %v scale 3.53553{{[0-9]*}}e-01 : (tensor<2x4x6x8xf32>,
 // CHECK-NEXT: func.return
 func.func @split_scale(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x6x8xf32>, %v: tensor<2x4x6x8xf32>)
     -> tensor<2x4x6x8xf32> {

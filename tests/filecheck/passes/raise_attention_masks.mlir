@@ -1,7 +1,7 @@
 // RUN: ge-opt %s -p ge-raise | filecheck %s
 
 // CHECK-LABEL: func.func @added
-// CHECK: ge.flash_attention %q, {{.*}}, %v mask %m scale 0.176025391
+// CHECK: ge.flash_attention %q, {{.*}}, %v mask %m scale 1.76025391e-01
 func.func @added(%q: tensor<4x2x16x32xf16>, %k: tensor<4x2x32x16xf16>, %v: tensor<4x2x16x32xf16>,
     %m: tensor<1x1x1x16xf16>) -> tensor<4x2x16x32xf16> {
   %c = ge.constant dense<0.176> : tensor<f16>

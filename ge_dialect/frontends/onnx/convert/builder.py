@@ -88,10 +88,6 @@ class Builder:
                 # An op that refused its operands was never finished, but is among their users.
                 op.erase(safe_erase=False)
 
-    def added(self) -> Sequence[Operation]:
-        """Returns the ops added so far, without constants."""
-        return self._emitted
-
     def array(self, array: npt.NDArray[Any]) -> SSAValue:
         """Returns a constant of an array."""
         return self._constant(array_constant(array))

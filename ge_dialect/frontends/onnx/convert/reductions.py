@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import DictionaryAttr
 from xdsl.ir import SSAValue
 
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
 from ge_dialect.ge import reductions, selection
+from ge_dialect.ge.base import int_attr
 from ge_dialect.ge.extents import known_product
+from ge_dialect.ge.structure import HostCallOp
 from ge_dialect.ge.types import Shape, normalize_axis
 
 _REDUCE: dict[str, type[reductions.ReduceOp]] = {
@@ -54,6 +57,19 @@ def softmax(node: Node) -> SSAValue:
         return node.emit(make(node[0], axis))
     flat = node.reshape(node[0], flattened(shape, axis))
     return node.reshape(node.emit(make(flat, 1)), shape)
+
+
+@converts("Hardmax")
+def hardmax(node: Node) -> SSAValue:
+    """`Hardmax` is left to the host; before opset 13 with its dimensions joined, as `Softmax`."""
+    if node.version >= 13:
+        raise OnHost("no op of its own")
+    shape = node.shape()
+    axis = normalize_axis(node.get_int("axis", 1), max(len(shape), 1))
+    flat = node.reshape(node[0], flattened(shape, axis))
+    attrs = DictionaryAttr({"axis": int_attr(1)})
+    found = node.emit(HostCallOp("ai.onnx::Hardmax", 13, [flat], [flat.type], attrs))
+    return node.reshape(found, shape)
 
 
 def flattened(shape: Shape, axis: int) -> Shape:

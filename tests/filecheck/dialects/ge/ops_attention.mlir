@@ -8,7 +8,7 @@
 
 // CHECK-LABEL: func.func @attention
 func.func @attention(%q: !q, %k: !k, %v: !v, %m: tensor<5x7xi1>, %a: tensor<1x1x5x7xf32>) {
-  // CHECK: ge.flash_attention %q, %k, %v scale 0.0883883461 : (tensor<1x4x5x8xf16>, tensor<1x2x7x8xf16>, tensor<1x2x7x6xf16>) -> tensor<1x4x5x6xf16>
+  // CHECK: ge.flash_attention %q, %k, %v scale 8.83883461e-02 : (tensor<1x4x5x8xf16>, tensor<1x2x7x8xf16>, tensor<1x2x7x6xf16>) -> tensor<1x4x5x6xf16>
   %plain = ge.flash_attention %q, %k, %v scale 0.0883883461 : (!q, !k, !v) -> !o
   // CHECK: ge.flash_attention %q, %k, %v mask %m scale 1.000000e+00 causal causal_offset 2 softcap 3.000000e+01 nan_guard accumulate f64 :
   %all = ge.flash_attention %q, %k, %v mask %m scale 1.0 causal causal_offset 2 softcap 30.0 nan_guard accumulate f64 : (!q, !k, !v, tensor<5x7xi1>) -> !o
