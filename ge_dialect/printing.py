@@ -8,9 +8,16 @@ of fixed type. It also prints zeros of both signs as one splat.
 from __future__ import annotations
 
 import math
+from io import StringIO
 from typing import Any, TypeGuard
 
-from xdsl.dialects.builtin import AnyFloat, DenseIntOrFPElementsAttr, Float32Type
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    DenseIntOrFPElementsAttr,
+    Float32Type,
+    MemRefType,
+    TensorType,
+)
 from xdsl.ir import Attribute
 from xdsl.printer import Printer
 
@@ -23,11 +30,25 @@ class ExactPrinter(Printer):
     """
 
     def print_attribute(self, attribute: Attribute) -> None:
-        """Prints an attribute; dense floats that have no exact decimal text by their bytes."""
-        if _is_dense(attribute) and _needs_bytes(attribute):
+        """Prints an attribute; dense floats that have no exact decimal text by their bytes.
+
+        The text of a tensor or buffer type is kept: a module prints the same few again and again.
+        """
+        if isinstance(attribute, TensorType | MemRefType):
+            self._print_type(attribute)
+        elif _is_dense(attribute) and _needs_bytes(attribute):
             print_exactly(self, attribute)
         else:
             super().print_attribute(attribute)
+
+    def _print_type(self, type: Attribute) -> None:
+        # By identity: equal types are mostly the same object, and hashing one walks all of it.
+        texts: dict[int, tuple[Attribute, str]] = self.__dict__.setdefault("_type_texts", {})
+        if (known := texts.get(id(type))) is None:
+            text = StringIO()
+            Printer(text).print_attribute(type)
+            known = texts[id(type)] = (type, text.getvalue())
+        self.print_string(known[1])
 
     def print_float(self, value: float, type: AnyFloat) -> None:
         """Prints a finite number with as many digits as tell it from its neighbours."""

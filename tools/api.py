@@ -40,7 +40,8 @@ class CompileOptions:
         reuse_memory: Whether buffers may take the bytes of dead ones.
         rules: Names of the fusion rules to try; all where none is given.
         disabled_rules: Names of fusion rules to leave out.
-        verify_each: Whether the IR is verified after every pass.
+        verify_each: Whether the IR is verified after every pass that rewrote something; else
+            once, before it is lowered. The plan is verified always.
     """
 
     target: str = DEFAULT_TARGET
@@ -50,7 +51,7 @@ class CompileOptions:
     reuse_memory: bool = True
     rules: tuple[str, ...] = ()
     disabled_rules: tuple[str, ...] = ()
-    verify_each: bool = True
+    verify_each: bool = False
 
 
 @dataclass(frozen=True)
@@ -260,18 +261,19 @@ def _run_passes(plan: CompiledPlan) -> None:
     for pass_ in build_passes(plan.options):
         if isinstance(pass_, BufferizePass):
             plan.nodes_after = count_ops(plan.module)
+            _verify(plan.module, "the graph passes")
         started = time.perf_counter()
         with statistics.collect() as counts:
             pass_.apply(ctx, plan.module)
         seconds = time.perf_counter() - started
         plan.passes.append(PassRecord(pass_.name, seconds, sum(counts.values())))
         if plan.options.verify_each and sum(counts.values()):
-            _verify(plan.module, pass_)
+            _verify(plan.module, f"'{pass_.name}'")
         if not measured:  # the first pass infers all types; before it sizes may be missing
             plan.unfused_bytes, measured = graph_traffic(plan.module), True
 
 
-def _verify(module: ModuleOp, pass_: ModulePass) -> None:
+def _verify(module: ModuleOp, after: str) -> None:
     from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
     from ge_dialect.tools.cli import one_line
@@ -280,7 +282,7 @@ def _verify(module: ModuleOp, pass_: ModulePass) -> None:
         module.verify()
     except (DiagnosticException, VerifyException) as error:
         raise GEError(
-            "GE0390", f"the IR is not valid after '{pass_.name}': {one_line(str(error))[:300]}"
+            "GE0390", f"the IR is not valid after {after}: {one_line(str(error))[:300]}"
         ) from error
 
 

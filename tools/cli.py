@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import sys
 import tempfile
@@ -27,6 +28,8 @@ def run_tool(
         body: Takes the arguments, returns the exit code.
         argv: Arguments without the program's name; None for the process's own.
     """
+    # A compilation makes many objects and little garbage: collect it less often.
+    gc.set_threshold(100_000, 50, 50)
     try:
         return body(argv)
     except GEError as error:

@@ -5,6 +5,7 @@ Before `ge-plan-memory` none of them has a place; afterwards each names its aren
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 from typing import TypeGuard
 
@@ -44,6 +45,7 @@ class ArenaType(ParametrizedAttribute, TypeAttribute):
     name = "ge_exec.arena"
 
 
+@lru_cache(maxsize=4096)
 def buffer_type(type: TensorT, tier: Tier = Tier.HBM) -> MemRefType[Attribute]:
     """Returns the buffer type of a static tensor type, row-major in `tier`."""
     shape = static_shape(type)
