@@ -30,11 +30,10 @@ stubs: $(READY)
 	@$(BIN)/python scripts/write_stubs.py
 
 .PHONY: demo
-demo: $(READY)  ## Compile and run a small transformer
+demo: $(READY)  ## Compile a small transformer, run its plan, compare with the reference
 	@mkdir -p $(DEMO)
-	$(BIN)/ge-compile examples/bert_tiny.onnx -o $(DEMO)/bert_tiny.om \
-		--report $(DEMO)/report.html --trace $(DEMO)/trace.json --summary $(DEMO)/summary.json
-	$(BIN)/ge-run $(DEMO)/bert_tiny.om --random-inputs 0
+	$(BIN)/ge-compile examples/bert_tiny.onnx -o $(DEMO)/bert_tiny.om --summary $(DEMO)/summary.json
+	$(BIN)/ge-run $(DEMO)/bert_tiny.om --inputs examples/bert_tiny.npz --compare examples/bert_tiny.npz
 
 .PHONY: test
 test: lint types pytest lit  ## Run all checks and tests

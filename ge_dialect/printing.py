@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from io import StringIO
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, cast
 
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -35,7 +35,7 @@ class ExactPrinter(Printer):
         The text of a tensor or buffer type is kept: a module prints the same few again and again.
         """
         if isinstance(attribute, TensorType | MemRefType):
-            self._print_type(attribute)
+            self._print_type(cast("Attribute", attribute))
         elif _is_dense(attribute) and _needs_bytes(attribute):
             print_exactly(self, attribute)
         else:

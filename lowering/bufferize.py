@@ -50,11 +50,14 @@ class BufferizePass(ModulePass):
 
     Options:
     - `in-place`: whether an op may write over an operand that nobody reads later. Default true.
+    - `in-place-shared`: whether it may do so where others read the operand before it; that orders
+      the readers, so it is for plans on one stream. Default true.
     """
 
     name = "ge-bufferize"
 
     in_place: bool = True
+    in_place_shared: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = [f for f in op.body.block.ops if isinstance(f, FuncOp) and not f.is_declaration]
@@ -64,7 +67,7 @@ class BufferizePass(ModulePass):
         for function in functions:
             kernels.anchor = function
             check_static(function)
-            plan = Bufferizer(function, kernels, self.in_place).run()
+            plan = Bufferizer(function, kernels, self.in_place, self.in_place_shared).run()
             op.body.block.insert_op_before(plan, function)
             function.detach()
             function.erase(safe_erase=False)
@@ -125,6 +128,7 @@ class Bufferizer:
     function: FuncOp
     kernels: KernelTable
     in_place: bool
+    in_place_shared: bool
     buffers: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     remaining: dict[PlacedOp, int] = field(default_factory=dict[PlacedOp, int])
     placed: list[Operation] = field(default_factory=list[Operation])
@@ -203,6 +207,8 @@ class Bufferizer:
     def _is_last_read(self, op: GEOp, value: SSAValue) -> bool:
         """Whether nobody but `op` reads the bytes of `value`, now or later."""
         if (buffer := self.buffers.get(value)) is None or isinstance(buffer.owner, ViewOp):
+            return False
+        if not self.in_place_shared and value.uses.get_length() > 1:
             return False
         base, _ = base_of(buffer)
         reads_here = sum(operand is value for operand in op.operands)

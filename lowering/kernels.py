@@ -9,7 +9,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ge_dialect.ge.attributes import WeightAttr
 from ge_dialect.ge.base import Engine, GEOp
-from ge_dialect.ge.constants import SMALL_BYTES, ConstantOp
+from ge_dialect.ge.constants import SMALL_BYTES, ConstantOp, constant_attr
 from ge_dialect.ge.structure import FusionOp, YieldOp
 from ge_dialect.ge.types import byte_size
 from ge_dialect.ge_exec import KernelOp
@@ -141,9 +141,7 @@ def fingerprint(op: GEOp, values: Sequence[SSAValue]) -> Hashable:
     inputs: list[Hashable] = []
     for value in values:
         numbers[value] = len(numbers)
-        owner = value.owner
-        immediate = isinstance(owner, ConstantOp) and is_immediate(value)
-        inputs.append(owner.value if immediate else value.type)
+        inputs.append(constant_attr(value) if is_immediate(value) else value.type)
     return tuple(inputs), _op_key(op, numbers)
 
 

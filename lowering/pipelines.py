@@ -36,7 +36,7 @@ class LowerPipeline(PipelinePass):
         from ge_dialect.lowering.verify_plan import VerifyPlanPass
 
         return (
-            BufferizePass(),
+            BufferizePass(in_place_shared=self.streams == 1),
             AssignStreamsPass(self.streams, self.target),
             PlanMemoryPass(self.memory_limit, self.reuse),
             InsertEventsPass(),

@@ -261,10 +261,12 @@ class Checker:
                     check_value(segment, access, describe_task(task))
                 _expect_after(task, place, segment.writer, access)
         for access in written:
-            if isinstance(access.owner, InputOp | WeightOp):
-                raise GEError(CODE, f"{describe_task(task)} writes {describe(access.owner)}")
-            for segment in self.covered(access):
-                self._check_write(task, place, access, segment)
+            self._check_write(task, place, access)
+        self._commit(task, place, read, written)
+
+    def _commit(
+        self, task: TaskOp, place: Place, read: Sequence[Access], written: Sequence[Access]
+    ) -> None:
         for access in read:
             for segment in self.covered(access):
                 segment.readers[place.stream] = (task, place)
@@ -272,13 +274,16 @@ class Checker:
             for segment in self.covered(access):
                 segment.owner, segment.writer, segment.readers = access.owner, (task, place), {}
 
-    def _check_write(self, task: TaskOp, place: Place, access: Access, segment: Segment) -> None:
-        if isinstance(lost := segment.owner, InputOp | WeightOp):
-            what = f"{describe(access.owner)} over {describe(lost)}"
-            raise GEError(CODE, f"{describe_task(task)} writes {what}")
-        _expect_after(task, place, segment.writer, access)
-        for reader in segment.readers.values():
-            _expect_after(task, place, reader, access)
+    def _check_write(self, task: TaskOp, place: Place, access: Access) -> None:
+        if isinstance(access.owner, InputOp | WeightOp):
+            raise GEError(CODE, f"{describe_task(task)} writes {describe(access.owner)}")
+        for segment in self.covered(access):
+            if isinstance(lost := segment.owner, InputOp | WeightOp):
+                what = f"{describe(access.owner)} over {describe(lost)}"
+                raise GEError(CODE, f"{describe_task(task)} writes {what}")
+            _expect_after(task, place, segment.writer, access)
+            for reader in segment.readers.values():
+                _expect_after(task, place, reader, access)
 
 
 def check_value(segment: Segment, access: Access, reader: str) -> None:

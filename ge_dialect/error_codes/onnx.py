@@ -144,8 +144,8 @@ ONNX: dict[str, CodeInfo] = {
         title="node does not fit its operands",
         symptom="Operands or attributes of a node contradict the operator; the message says how.",
         cause=(
-            "The exporter or a tool that edited the model made it inconsistent, or input shapes were"
-            " given for which the model is not made."
+            "The exporter or a tool that edited the model made it inconsistent, or input shapes"
+            " were given for which the model is not made."
         ),
         solution="Check the node that the message names, and the shapes given for the inputs.",
     ),

@@ -68,6 +68,18 @@ PLANNING: dict[str, CodeInfo] = {
             " function that is compiled."
         ),
     ),
+    "GE0522": CodeInfo(
+        title="constant of strings needs memory",
+        symptom="A constant of strings is an output, or is read by something that is no host call.",
+        cause="Strings have no fixed size, so that no place in an arena can be planned for them.",
+        solution="Take the constant out of the model's outputs.",
+    ),
+    "GE0530": CodeInfo(
+        title="number of streams is not possible",
+        symptom="A plan is asked for on fewer than one stream.",
+        cause="The option `streams` was given a number below 1.",
+        solution="Give a number of at least 1; one stream is always possible.",
+    ),
     "GE0540": CodeInfo(
         title="plan is not sound",
         symptom="The check of a plan finds a hazard: the message names tasks, bytes and nodes.",

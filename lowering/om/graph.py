@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from xdsl.dialects.builtin import (
-    ArrayAttr,
     DenseArrayBase,
     FloatAttr,
     IntegerAttr,
+    IntegerType,
     StringAttr,
     UnitAttr,
 )
@@ -231,10 +231,7 @@ def attr_value(attr: Attribute) -> AttrValue | None:
         case StringAttr():
             return attr.data
         case DenseArrayBase():
-            return cast(Sequence[int], attr.get_values())  # pyright: ignore[reportUnknownMemberType]
-        case ArrayAttr():
-            items = [attr_value(item) for item in cast(ArrayAttr[Attribute], attr)]
-            return str(items) if items else None
+            return tuple(cast("DenseArrayBase[IntegerType]", attr).get_values())
         case _:
             return None
 

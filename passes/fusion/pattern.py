@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr
 from xdsl.ir import Attribute
 
 from ge_dialect.ge.base import GEOp
@@ -131,9 +131,10 @@ def number_of(attr: Attribute | None) -> float | int | None:
 
 def rounded(value: float, attr: Attribute | None) -> float:
     """Returns `value` as the type of `attr` holds it."""
-    if isinstance(attr, FloatAttr):
-        return FloatAttr(value, attr.type).value.data
-    return value
+    if not isinstance(attr, FloatAttr):
+        return value
+    type_ = cast("FloatAttr[AnyFloat]", attr).type
+    return FloatAttr(value, type_).value.data
 
 
 def shown(value: float | None) -> str:

@@ -15,10 +15,6 @@ EPSILON = 1e-5
 EPSILON_FIX = "set epsilon to 1e-05 in the model, or register a rule that takes the range you need"
 
 
-def _keep_all(*names: str) -> dict[str, object]:
-    return dict.fromkeys(names, KEEP)
-
-
 ATTENTION = Node(
     FlashAttentionOp,
     (Any("q"), Any("k"), Any("v")),

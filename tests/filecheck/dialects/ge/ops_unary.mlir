@@ -83,7 +83,7 @@ func.func @activations(%x: tensor<4xf16>) {
   %r11 = ge.quick_gelu %x alpha 1.702000e+00 : (tensor<4xf16>) -> tensor<4xf16>
   // CHECK: ge.hard_sigmoid %x alpha 1.66666672e-01 beta 5.000000e-01 : (tensor<4xf16>) -> tensor<4xf16>
   %r12 = ge.hard_sigmoid %x alpha 0.166666672 beta 5.000000e-01 : (tensor<4xf16>) -> tensor<4xf16>
-  // CHECK: ge.selu %x alpha 1.67326319 beta 1.05070102 : (tensor<4xf16>) -> tensor<4xf16>
+  // CHECK: ge.selu %x alpha 1.67326319e+00 beta 1.05070102e+00 : (tensor<4xf16>) -> tensor<4xf16>
   %r13 = ge.selu %x alpha 1.67326319 beta 1.05070102 : (tensor<4xf16>) -> tensor<4xf16>
   // CHECK: ge.gelu %x approximate "none" : (tensor<4xf16>) -> tensor<4xf16>
   %r14 = ge.gelu %x approximate "none" : (tensor<4xf16>) -> tensor<4xf16>
