@@ -18,6 +18,7 @@ import pytest
 from ge_dialect.lowering.om.attributes import OmTensor, OmWeight
 from ge_dialect.lowering.om.file import PackedWeights, write_om
 from ge_dialect.lowering.om.model import OmGraph, OmModel, OmOp, const_op
+from ge_dialect.tools.api import compile
 from ge_dialect.weights import MemoryWeight
 
 NETRON = "9.3.3"
@@ -175,3 +176,19 @@ def test_the_script_fails_where_netron_cannot_open(netron: Path, tmp_path: Path)
     done = run_netron(netron, path)
     assert done.returncode == 1
     assert "File does not contain a model definition" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "name", ["flash-block.ts-static", "llama-layer.dynamo23-static", "resnet50.ts-static"]
+)
+def test_a_plan_of_a_real_model_opens(name: str, netron: Path, zoo: Path, tmp_path: Path) -> None:
+    plan = compile(zoo / name / "model.onnx")
+    plan.save(tmp_path / "model.om")
+    found = opened(netron, tmp_path / "model.om")
+    (graph,) = found["graphs"]
+    tasks = plan.summary["tasks"]
+    kinds = [node["type"] for node in graph["nodes"]]
+    # One node a task, besides inputs and outputs; weights are values of their own.
+    assert len([kind for kind in kinds if kind not in ("Data", "NetOutput")]) == tasks
+    for fusion in plan.summary["fusions"]:
+        assert fusion["kernel"] in kinds
