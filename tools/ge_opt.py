@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from io import BytesIO, StringIO
 from pathlib import Path
-from typing import IO, ClassVar
+from typing import IO, ClassVar, NoReturn
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
@@ -54,6 +54,7 @@ class GEOptMain(xDSLOptMain):
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
         super().register_all_arguments(arg_parser)
+        arg_parser.error = usage_error
         group = arg_parser.add_argument_group("ge-opt")
         group.add_argument(
             "--remarks",
@@ -188,7 +189,7 @@ class GEOptMain(xDSLOptMain):
         )
         printer.print_op(prog)
         printer.print_metadata(self.ctx.loaded_dialects)
-        return text.getvalue() + "\n"
+        return text.getvalue() + "\n\n"  # as xdsl-opt ends it
 
     def writes_om(self) -> bool:
         """Whether the target writes its file itself."""
@@ -202,6 +203,11 @@ class GEOptMain(xDSLOptMain):
             sys.stdout.flush()
         elif not self.writes_om():
             self.pending.commit(self.args.output_file)
+
+
+def usage_error(message: str) -> NoReturn:
+    """Raises the error of a wrong argument: one line with a code, as for any other bad input."""
+    raise GEError("GE0105", message, hint="ge-opt --help lists the arguments")
 
 
 def _ignore(previous: ModulePass | None, module: ModuleOp, following: ModulePass | None) -> None:
