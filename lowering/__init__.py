@@ -8,6 +8,7 @@ from importlib import import_module
 from xdsl.passes import ModulePass
 
 _PASSES = {
+    "ge-set-target": ("set_target", "SetTargetPass"),
     "ge-bufferize": ("bufferize", "BufferizePass"),
     "ge-assign-streams": ("assign_streams", "AssignStreamsPass"),
     "ge-plan-memory": ("memory.plan_memory", "PlanMemoryPass"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -19,6 +20,9 @@ from ge_dialect.diagnostics import GEError
 from ge_dialect.ge_exec import PlanOp, StreamOp
 from ge_dialect.lowering.dependencies import TaskGraph, task_graph
 
+if TYPE_CHECKING:
+    from ge_dialect.targets import Target
+
 
 @dataclass(frozen=True)
 class AssignStreamsPass(ModulePass):
@@ -26,29 +30,36 @@ class AssignStreamsPass(ModulePass):
 
     Options:
     - `streams`: at most this many. Default 1.
-    - `target`: name of a chip, or path of a TOML file. Default Ascend910B1.
+    - `target`: name of a chip, or path of a TOML file. Default: the target of the module.
     """
 
     name = "ge-assign-streams"
 
     streams: int = 1
-    target: str = "Ascend910B1"
+    target: str | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.streams < 1:
             raise GEError("GE0530", f"expected 'streams' >= 1, got {self.streams}")
+        from ge_dialect.targets.dlti import target_of
+
+        target = target_of(op, self.target)
+        if self.streams > target.limits.streams:
+            raise GEError(
+                "GE0530",
+                f"expected 'streams' to be at most the {target.limits.streams} of {target.name},"
+                f" got {self.streams}",
+            )
         for plan in [inner for inner in op.body.block.ops if isinstance(inner, PlanOp)]:
             graph = task_graph(plan)
-            distribute(plan, graph, self._assign(plan, graph))
+            distribute(plan, graph, self._assign(plan, graph, target))
 
-    def _assign(self, plan: PlanOp, graph: TaskGraph) -> Sequence[int]:
+    def _assign(self, plan: PlanOp, graph: TaskGraph, target: Target) -> Sequence[int]:
         if self.streams == 1:
             return [0] * len(graph.tasks)
         from ge_dialect.lowering.predict import task_costs
         from ge_dialect.lowering.schedule.streams import assign_streams
-        from ge_dialect.targets import load_target
 
-        target = load_target(self.target)
         costs = task_costs(plan, graph.tasks, target)
         return assign_streams(
             [cost.us for cost in costs],

@@ -27,7 +27,7 @@ from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.attributes import NamedWeight, StringsAttr, WeightAttr
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp, array_of
-from ge_dialect.ge.types import byte_size, tensor_of
+from ge_dialect.ge.types import tensor_of
 from ge_dialect.ge_exec import (
     BufferOp,
     CopyOp,
@@ -42,6 +42,7 @@ from ge_dialect.ge_exec import (
 from ge_dialect.ge_exec.memory import PlacedOp, base_of, buffer_bytes, buffer_type
 from ge_dialect.locations import location_name
 from ge_dialect.lowering.kernels import KernelTable, external_values
+from ge_dialect.lowering.static_sizes import check_static
 
 
 @dataclass(frozen=True)
@@ -77,32 +78,6 @@ def symbols_of(module: ModuleOp) -> set[str]:
     """Returns the names that ops of a module have already."""
     names = (op.get_attr_or_prop("sym_name") for op in module.body.block.ops)
     return {name.data for name in names if isinstance(name, StringAttr)}
-
-
-def check_static(function: FuncOp) -> None:
-    """Checks that every tensor of a function has a known size.
-
-    Raises:
-        GEError: Some do not; names the first of them and what each depends on.
-    """
-    unknown: list[str] = []
-    for block_op in function.body.block.ops:
-        for result in block_op.results:
-            if byte_size(result.type) is None:
-                where = location_name(block_op) or block_op.name
-                unknown.append(f"{where}: {result.type}")
-    unknown += [
-        f"input {i}: {a.type}"
-        for i, a in enumerate(function.body.block.args)
-        if byte_size(a.type) is None
-    ]
-    if unknown:
-        shown = "; ".join(unknown[:3]) + ("; ..." if len(unknown) > 3 else "")
-        raise GEError(
-            "GE0520",
-            f"{len(unknown)} tensors of '{function.sym_name.data}' have no static size: {shown}",
-            hint="give the sizes of the model's inputs, as --input_shape 'name:1,128'",
-        )
 
 
 def io_names(function: FuncOp) -> tuple[list[str], list[str]]:
@@ -167,6 +142,7 @@ class Bufferizer:
             source = self._buffer(op.operands[viewed])
             view = ViewOp(source, buffer_type(tensor_of(op.results[0])))
             view.location = op.location
+            view.result.name_hint = op.results[0].name_hint
             self.placed.append(view)
             self._consume(op)
             self._bind(op.results[0], view.result)

@@ -27,11 +27,15 @@ class InsertEventsPass(ModulePass):
     name = "ge-insert-events"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        from ge_dialect.targets.dlti import target_of
+
+        limit = target_of(op).limits.events
         for plan in [inner for inner in op.body.block.ops if isinstance(inner, PlanOp)]:
             _forget(plan)
             graph = task_graph(plan)
             order = range(len(graph.tasks))
-            for sync in insert_events(order, streams_of(plan, graph), graph.dependencies):
+            streams = streams_of(plan, graph)
+            for sync in insert_events(order, streams, graph.dependencies, limit=limit):
                 _insert(graph, sync)
 
 

@@ -12,19 +12,20 @@ from ge_dialect.passes.pipelines import PipelinePass
 
 @dataclass(frozen=True)
 class LowerPipeline(PipelinePass):
-    """Kernels, streams, memory, events, in GE's order; the result is verified.
+    """Target, kernels, streams, memory, events, in GE's order; the result is verified.
 
     Options:
     - `streams`: at most this many streams. Default 1.
-    - `target`: name of a chip, or path of a TOML file. Default Ascend910B1.
-    - `memory-limit`: bytes of the work arena. Default: no limit.
+    - `target`: name of a chip, or path of a TOML file. Default: the target of the module, else
+      Ascend910B1.
+    - `memory-limit`: bytes of the work arena. Default: what the weights leave of the target's HBM.
     - `reuse`: whether buffers may take the bytes of dead ones. Default true.
     """
 
     name = "ge-lower"
 
     streams: int = 1
-    target: str = "Ascend910B1"
+    target: str | None = None
     memory_limit: int | None = None
     reuse: bool = True
 
@@ -33,11 +34,13 @@ class LowerPipeline(PipelinePass):
         from ge_dialect.lowering.bufferize import BufferizePass
         from ge_dialect.lowering.insert_events import InsertEventsPass
         from ge_dialect.lowering.memory.plan_memory import PlanMemoryPass
+        from ge_dialect.lowering.set_target import SetTargetPass
         from ge_dialect.lowering.verify_plan import VerifyPlanPass
 
         return (
+            SetTargetPass(self.target),
             BufferizePass(in_place_shared=self.streams == 1),
-            AssignStreamsPass(self.streams, self.target),
+            AssignStreamsPass(self.streams),
             PlanMemoryPass(self.memory_limit, self.reuse),
             InsertEventsPass(),
             VerifyPlanPass(),

@@ -84,15 +84,8 @@ def _element_type(op: GEOp) -> str:
     return dtype_of(type_.element_type).name if is_tensor(type_) else "f32"
 
 
-def predict_plan(plan: PlanOp, target_name: str) -> Simulation:
-    """Returns the run of a plan that the machine model of a target predicts.
-
-    Raises:
-        GEError: The target is not known.
-    """
-    from ge_dialect.targets import load_target
-
-    target = load_target(target_name)
+def predict_plan(plan: PlanOp, target: Target) -> Simulation:
+    """Returns the run of a plan that the machine model of a target predicts."""
     graph = task_graph(plan)
     streams = streams_of(plan, graph)
     costs = task_costs(plan, graph.tasks, target)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass, PassPipeline
 
 from ge_dialect import remarks
@@ -25,15 +25,14 @@ if TYPE_CHECKING:
 
     from ge_dialect.remarks import Remark
 
-DEFAULT_TARGET = "Ascend910B1"
-
 
 @dataclass(frozen=True)
 class CompileOptions:
     """What a compilation may be asked for.
 
     Attributes:
-        target: Name of a chip, or path of a TOML file.
+        target: Name of a chip, or path of a TOML file; None for the one that the module names,
+            else Ascend910B1.
         level: 0 infers types only, 1 simplifies, 2 also raises and fuses.
         streams: At most this many streams.
         memory_limit: Bytes of HBM for the work arena; None for what the target has.
@@ -44,7 +43,7 @@ class CompileOptions:
             once, before it is lowered. The plan is verified always.
     """
 
-    target: str = DEFAULT_TARGET
+    target: str | None = None
     level: int = 2
     streams: int = 1
     memory_limit: int | None = None
@@ -98,7 +97,7 @@ class CompiledPlan:
         """
         from ge_dialect.lowering.om.encode import write_plan
 
-        write_plan(self.module, str(path), self.name)
+        write_plan(self.module, str(path))
 
     def run(self, feeds: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
         """Returns the outputs by name, from the reference runtime.
@@ -145,6 +144,7 @@ def make_context() -> Context:
 def build_passes(options: CompileOptions) -> Sequence[ModulePass]:
     """Returns all passes of a compilation, in order."""
     from ge_dialect.lowering.pipelines import LowerPipeline
+    from ge_dialect.lowering.set_target import SetTargetPass
     from ge_dialect.passes.fusion.fuse_rules import FuseRulesPass
     from ge_dialect.passes.pipelines import OptimizePipeline
 
@@ -156,11 +156,11 @@ def build_passes(options: CompileOptions) -> Sequence[ModulePass]:
     ]
     lower = LowerPipeline(
         streams=options.streams,
-        target=options.target,
         memory_limit=options.memory_limit,
         reuse=options.reuse_memory,
     )
-    return (*graph, *lower.passes())
+    lowering = [pass_ for pass_ in lower.passes() if not isinstance(pass_, SetTargetPass)]
+    return (SetTargetPass(options.target), *graph, *lowering)
 
 
 def build_pipeline(options: CompileOptions | None = None) -> PassPipeline:
@@ -187,12 +187,19 @@ def load_model(
                 f"input shapes were given for '{model}', whose types say them",
                 hint="change the types of the function's arguments",
             )
-        return parse_mlir(str(model)), Path(model).stem
+        return parse_mlir(str(model)), file_name(model)
     from ge_dialect.frontends.onnx.importer import import_onnx
 
-    name = Path(model).stem if isinstance(model, str | Path) else model.graph.name or "model"
+    name = file_name(model) if isinstance(model, str | Path) else model.graph.name or "model"
     source = str(model) if isinstance(model, Path) else model
     return import_onnx(source, input_shapes=input_shapes), name
+
+
+def file_name(path: str | Path) -> str:
+    """Returns the name of the model in a file; of `bert/model.onnx` that of the folder."""
+    stem = Path(path).stem
+    folder = Path(path).resolve().parent.name
+    return folder if stem == "model" and folder else stem
 
 
 def parse_mlir(path: str) -> ModuleOp:
@@ -202,20 +209,21 @@ def parse_mlir(path: str) -> ModuleOp:
         GEError: It cannot be read, parsed or verified.
     """
     from xdsl.parser import Parser
-    from xdsl.utils.exceptions import DiagnosticException, ParseError
+    from xdsl.utils.exceptions import ParseError
 
-    from ge_dialect.tools.cli import decode_text, one_line, parse_error, read_file, too_deep
+    from ge_dialect.tools.cli import decode_text, parse_error, read_file, too_deep
+    from ge_dialect.validity import check_valid
 
     text = decode_text(path, read_file(path))
     try:
         module = Parser(make_context(), text, path).parse_module()
-        module.verify()
+        problem = check_valid(module)
     except ParseError as error:
         raise parse_error(error) from error
-    except DiagnosticException as error:
-        raise GEError("GE0311", one_line(str(error))[:400]) from error
     except RecursionError as error:
         raise too_deep(path) from error
+    if problem is not None:
+        raise GEError("GE0311", f"{path}: {problem}")
     return module
 
 
@@ -243,6 +251,7 @@ def compile(
         module, name = model, "main"
     else:
         module, name = load_model(model, input_shapes)
+    module.attributes.setdefault("ge.model", StringAttr(name))
     plan = CompiledPlan(module, name, chosen, opset=_opset(module))
     with remarks.collect() as found:
         _run_passes(plan)
@@ -253,6 +262,7 @@ def compile(
 
 def _run_passes(plan: CompiledPlan) -> None:
     from ge_dialect.lowering.bufferize import BufferizePass
+    from ge_dialect.passes.infer_types import InferTypesPass
     from ge_dialect.tools.report.traffic import count_ops, graph_traffic
 
     ctx = make_context()
@@ -269,21 +279,15 @@ def _run_passes(plan: CompiledPlan) -> None:
         plan.passes.append(PassRecord(pass_.name, seconds, sum(counts.values())))
         if plan.options.verify_each and sum(counts.values()):
             _verify(plan.module, f"'{pass_.name}'")
-        if not measured:  # the first pass infers all types; before it sizes may be missing
+        if not measured and isinstance(pass_, InferTypesPass):  # before it sizes may be missing
             plan.unfused_bytes, measured = graph_traffic(plan.module), True
 
 
 def _verify(module: ModuleOp, after: str) -> None:
-    from xdsl.utils.exceptions import DiagnosticException, VerifyException
+    from ge_dialect.validity import check_valid
 
-    from ge_dialect.tools.cli import one_line
-
-    try:
-        module.verify()
-    except (DiagnosticException, VerifyException) as error:
-        raise GEError(
-            "GE0390", f"the IR is not valid after {after}: {one_line(str(error))[:300]}"
-        ) from error
+    if (problem := check_valid(module)) is not None:
+        raise GEError("GE0390", f"the IR is not valid after {after}: {problem}")
 
 
 def _opset(module: ModuleOp) -> int | None:

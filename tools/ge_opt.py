@@ -32,6 +32,7 @@ from ge_dialect.tools.cli import (
     too_deep,
     write_atomically,
 )
+from ge_dialect.validity import check_valid
 
 REMARK_KINDS = ("passed", "missed", "analysis", "all")
 
@@ -120,20 +121,21 @@ class GEOptMain(xDSLOptMain):
         if previous is not None:
             self.timings.append((previous.name, time.perf_counter() - self.started))
         if not self.args.disable_verify:
-            try:
-                module.verify()
-            except DiagnosticException as error:
-                if previous is None or self.args.verify_diagnostics:
-                    raise
-                raise GEError(
-                    "GE0390",
-                    f"the IR is not valid after '{previous.name}': {one_line(str(error))}",
-                ) from error
+            self.check(module, previous)
         if previous is not None and previous.name == self.args.print_after:
             report(f"// IR after {previous.name}\n{module}\n")
         if previous is not None and following is not None and self.args.print_between_passes:
             report(f"// IR after {previous.name}\n{module}\n")
         self.started = time.perf_counter()
+
+    def check(self, module: ModuleOp, previous: ModulePass | None) -> None:
+        """Verifies a module; `previous` is the pass that left it so, None for the input."""
+        if self.args.verify_diagnostics:
+            module.verify()
+        elif (problem := check_valid(module)) is not None:
+            if previous is None:
+                raise GEError("GE0311", problem)
+            raise GEError("GE0390", f"the IR is not valid after '{previous.name}': {problem}")
 
     def get_input_stream(self) -> tuple[IO[bytes], str]:
         path: str | None = self.args.input_file

@@ -56,8 +56,15 @@ PLANNING: dict[str, CodeInfo] = {
     "GE0520": CodeInfo(
         title="tensors without a static size",
         symptom="Memory can not be planned; the message names tensors with dynamic dimensions.",
-        cause="An input of the model has a dynamic dimension that was given no size.",
-        solution='Give the sizes of the inputs, as `--input_shape "ids:1,128;mask:1,128"`.',
+        cause=(
+            "An input of the model has a dynamic dimension that was given no size; or an op gives"
+            " as much as its data asks for, as NonZero and NonMaxSuppression do, so that nobody"
+            " knows the size before the run."
+        ),
+        solution=(
+            'Give the sizes of the inputs, as `--input_shape "ids:1,128;mask:1,128"`. Cut the model'
+            " before an op whose result depends on data."
+        ),
     ),
     "GE0521": CodeInfo(
         title="op without a kernel",
@@ -76,9 +83,9 @@ PLANNING: dict[str, CodeInfo] = {
     ),
     "GE0530": CodeInfo(
         title="number of streams is not possible",
-        symptom="A plan is asked for on fewer than one stream.",
-        cause="The option `streams` was given a number below 1.",
-        solution="Give a number of at least 1; one stream is always possible.",
+        symptom="A plan is asked for on fewer than one stream, or on more than the target has.",
+        cause="The option `streams` was given a number that is too small or too large.",
+        solution="Give at least 1 and at most what the message says; one is always possible.",
     ),
     "GE0540": CodeInfo(
         title="plan is not sound",

@@ -23,4 +23,13 @@ TARGETS: dict[str, CodeInfo] = {
         cause="A key is missing, unknown, or its value is of the wrong kind or out of range.",
         solution="Copy a file out of `ge_dialect/targets/` and change its figures.",
     ),
+    "GE0704": CodeInfo(
+        title="malformed target in the IR",
+        symptom="The target that a module names is refused; the message names the entry.",
+        cause=(
+            "`ge.target` or `dlti.target_system_spec` of the module was edited or written by"
+            " another tool: an entry is missing, unknown, or of the wrong kind."
+        ),
+        solution="Set the target anew: `ge-opt -p 'ge-set-target{target=Ascend910B1}'`.",
+    ),
 }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import IO
 
 from xdsl.dialects.builtin import NoneAttr
+from xdsl.dialects.dlti import TargetSystemSpecAttr
 from xdsl.ir import Attribute, Data, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -234,6 +235,20 @@ class TierAttr(Data[Tier]):
     def print_parameter(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_string(self.data.value)
+
+
+@irdl_attr_definition
+class TargetAttr(ParametrizedAttribute):
+    """The machine that a module is compiled for, as `ge.target` of the module.
+
+    `#ge.target<#dlti.target_system_spec<"NPU" = #dlti.target_device_spec<"name" = "Mine">>>`: the
+    specification is DLTI's. The wrapper keeps the text opaque to tools that do not know `ge`: the
+    syntax of DLTI is another one up to MLIR 19.
+    """
+
+    name = "ge.target"
+
+    system: TargetSystemSpecAttr
 
 
 def dims_encoding(exprs: Sequence[DimExpr]) -> Attribute:

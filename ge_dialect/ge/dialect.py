@@ -15,6 +15,7 @@ from ge_dialect.ge.attributes import (
     StringsAttr,
     StringType,
     SymbolAttr,
+    TargetAttr,
     TierAttr,
     WeightAttr,
 )
@@ -69,5 +70,14 @@ def _ops_of_families(families: Iterable[str]) -> list[type[Operation]]:
 GE = Dialect(
     "ge",
     _ops_of_families(FAMILIES),
-    [DimsAttr, FloatFormatType, StringType, StringsAttr, SymbolAttr, TierAttr, WeightAttr],
+    [
+        DimsAttr,
+        FloatFormatType,
+        StringType,
+        StringsAttr,
+        SymbolAttr,
+        TargetAttr,
+        TierAttr,
+        WeightAttr,
+    ],
 )

@@ -21,7 +21,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.ge.attributes import DimsAttr, dims_encoding
 from ge_dialect.ge.dtypes import dtype_of
-from ge_dialect.symbols import DimExpr
+from ge_dialect.symbols import DimExpr, DimLimitError, bounds, minimum
 
 TensorT: TypeAlias = TensorType[Attribute]
 MaybeDim: TypeAlias = int | DimExpr | None
@@ -194,5 +194,27 @@ def _broadcast_dim(dims: Sequence[MaybeDim], shapes: Sequence[Shape]) -> MaybeDi
         elif isinstance(dim, int):
             result = dim
         elif not isinstance(result, int):
-            result = None
+            result = _wider(result, dim)
     return result
+
+
+def _wider(one: DimExpr | None, other: DimExpr | None) -> DimExpr | None:
+    """Returns the dimension of two that broadcast to it in every run that does not fail.
+
+    `S` and `min(S, k)` with `k >= 1` give `S`: they are equal, or the second is 1, or `S` is 1 and
+    then so is the second.
+    """
+    if one is None or other is None:
+        return None
+    for wide, narrow in ((one, other), (other, one)):
+        limit = bounds(narrow, {})[1]
+        if limit is not None and limit >= 1 and narrow == _limited(wide, limit):
+            return wide
+    return None
+
+
+def _limited(dim: DimExpr, limit: int) -> MaybeDim:
+    try:
+        return minimum(dim, limit)
+    except DimLimitError:
+        return None

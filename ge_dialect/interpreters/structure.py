@@ -18,6 +18,8 @@ from ge_dialect.ge.structure import HostCallOp
 from ge_dialect.ge.types import element_type_of
 from ge_dialect.interpreters.registry import Array, semantics
 
+_NON_MAX_SUPPRESSION = "ai.onnx::NonMaxSuppression"
+
 
 @semantics(HostCallOp)
 def host_call(op: HostCallOp, arguments: tuple[Array, ...]) -> tuple[Array, ...]:
@@ -30,6 +32,9 @@ def host_call(op: HostCallOp, arguments: tuple[Array, ...]) -> tuple[Array, ...]
     element_types = tuple(element_type_of(argument) for argument in op.arguments)
     slots = [slot for slot in range(len(arguments) + len(absent)) if slot not in absent]
     feeds = {f"x{slot}": value for slot, value in zip(slots, arguments, strict=True)}
+    if op.callee.data == _NON_MAX_SUPPRESSION:
+        # Its limits may be scalars; onnx.reference indexes them.
+        feeds |= {name: feeds[name].reshape(-1) for name in ("x2", "x3", "x4") if name in feeds}
     try:
         evaluator = _evaluator(
             op.callee.data, op.version.value.data, op.attrs, absent, element_types, len(op.results)

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.attributes import Tier
 from ge_dialect.ge_exec import ArenaOp, BufferOp, InputOp, PlanOp
 from ge_dialect.ge_exec.memory import PlacedOp, base_of
@@ -26,8 +28,8 @@ from ge_dialect.lowering.memory.heuristics import MemoryFullError, minimise
 from ge_dialect.lowering.memory.problem import Buffer, Plan, Problem
 from ge_dialect.lowering.schedule.happens_before import Accesses, memory_problem
 
-ALIGNMENT = 512
-"""Bytes. Source: GE aligns memory blocks and weight offsets to 512."""
+if TYPE_CHECKING:
+    from ge_dialect.targets import Target
 
 
 @dataclass(frozen=True)
@@ -35,20 +37,26 @@ class PlanMemoryPass(ModulePass):
     """Places inputs, outputs, weights and buffers; adds the arenas `work` and `weights`.
 
     Options:
-    - `limit`: bytes that the work arena may have, inputs and outputs included. Default: no limit.
+    - `limit`: bytes that the work arena may have, inputs and outputs included. Default: what the
+      weights leave of the target's HBM.
     - `reuse`: whether buffers may take the bytes of dead ones. Default true.
+    - `target`: name of a chip, or path of a TOML file. Default: the target of the module.
     """
 
     name = "ge-plan-memory"
 
     limit: int | None = None
     reuse: bool = True
+    target: str | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        from ge_dialect.targets.dlti import target_of
+
+        target = target_of(op, self.target)
         for plan in [inner for inner in op.body.block.ops if isinstance(inner, PlanOp)]:
             forget(plan)
-            place_weights(plan)
-            place_work(plan, self.limit, self.reuse)
+            place_weights(plan, target)
+            place_work(plan, target, self.limit, self.reuse)
 
 
 def forget(plan: PlanOp) -> None:
@@ -63,49 +71,81 @@ def forget(plan: PlanOp) -> None:
             op.erase()
 
 
-def place_weights(plan: PlanOp) -> None:
-    """Lays the weights out one behind the other, in the order of the plan, equal ones once."""
+def place_weights(plan: PlanOp, target: Target) -> None:
+    """Lays the weights out one behind the other, in the order of the plan, equal ones once.
+
+    Raises:
+        GEError: They do not fit the HBM of the target (GE0502).
+    """
     from ge_dialect.lowering.om.file import PackedWeights
 
     if not plan.weights:
         return
-    packed = PackedWeights()
+    packed = PackedWeights(target.hbm.alignment)
     offsets = [packed.add(op.value.data.weight) for op in plan.weights]
+    if packed.size > target.hbm.size:
+        raise GEError(
+            "GE0502",
+            f"the weights take {packed.size} bytes, the HBM of {target.name} has"
+            f" {target.hbm.size} (proved)",
+            hint="compile for another target, or quantise the model",
+        )
     arena = _add_arena(plan, "weights", packed.size, packed.size)
     for op, offset in zip(plan.weights, offsets, strict=True):
         op.place(arena.result, offset)
 
 
-def place_work(plan: PlanOp, limit: int | None, reuse: bool) -> None:
-    """Places inputs, outputs and buffers.
+def place_work(plan: PlanOp, target: Target, limit: int | None, reuse: bool) -> None:
+    """Places inputs, outputs and buffers; weights have their place already.
+
+    Args:
+        plan: Without a work arena.
+        target: Says how addresses are aligned, and how many bytes there are.
+        limit: Bytes of the work arena; None for what the weights leave of the target's HBM.
+        reuse: Whether buffers may take the bytes of dead ones.
 
     Raises:
-        GEError: They do not fit `limit`; names the buffers alive at the peak.
+        GEError: They do not fit; names the buffers alive at the peak.
     """
+    alignment = target.hbm.alignment
     bases = dict.fromkeys(base_of(op.buffer)[0] for op in plan.outputs)
     ports: list[PlacedOp] = [*plan.inputs, *(op for op in bases if isinstance(op, BufferOp))]
-    tail = sum(padded(op.size) for op in ports)
+    tail = sum(padded(op.size, alignment) for op in ports)
     inner = [op for op in plan.buffers if op not in bases]
-    solved = minimise(work_problem(plan, inner, (), reuse))
+    solved = minimise(work_problem(plan, inner, (), alignment, reuse))
     total = Plan(solved.offsets, solved.peak + tail, solved.lower_bound + tail)
-    if limit is not None and total.peak > limit:
-        raise MemoryFullError(work_problem(plan, inner, ports, reuse), total, limit)
+    if total.peak > (room := _room(plan, target) if limit is None else limit):
+        problem = work_problem(plan, inner, ports, alignment, reuse)
+        error = MemoryFullError(problem, total, room)
+        if limit is None:
+            error.hint = f"{target.name} has no more: reduce the batch or sequence length"
+        raise error
     arena = _add_arena(plan, "work", total.peak, total.lower_bound)
     for op, offset in zip(inner, solved.offsets, strict=True):
         op.place(arena.result, offset)
     offset = solved.peak
     for op in ports:
         op.place(arena.result, offset)
-        offset += padded(op.size)
+        offset += padded(op.size, alignment)
+
+
+def _room(plan: PlanOp, target: Target) -> int:
+    """The bytes of HBM that arenas which are there already leave."""
+    arenas = [op for op in plan.body.block.ops if isinstance(op, ArenaOp)]
+    return target.hbm.size - sum(op.size.value.data for op in arenas)
 
 
 def work_problem(
-    plan: PlanOp, buffers: Sequence[BufferOp], ports: Sequence[PlacedOp], reuse: bool
+    plan: PlanOp,
+    buffers: Sequence[BufferOp],
+    ports: Sequence[PlacedOp],
+    alignment: int,
+    reuse: bool,
 ) -> Problem:
     """Returns the planning problem of a plan's buffers, and of ports that keep their bytes."""
     graph = task_graph(plan)
     values = [
-        Buffer(_title(op) or f"buffer {i}", op.size, ALIGNMENT)
+        Buffer(_title(op) or f"buffer {i}", op.size, alignment)
         for i, op in enumerate((*buffers, *ports))
     ]
     accesses = [
@@ -126,9 +166,9 @@ def _title(op: PlacedOp) -> str | None:
     return name or op.result.name_hint
 
 
-def padded(size: int) -> int:
-    """Returns bytes rounded up to the alignment."""
-    return -(-size // ALIGNMENT) * ALIGNMENT
+def padded(size: int, alignment: int) -> int:
+    """Returns bytes rounded up to a multiple of `alignment`."""
+    return -(-size // alignment) * alignment
 
 
 def _add_arena(plan: PlanOp, name: str, size: int, lower_bound: int) -> ArenaOp:

@@ -61,11 +61,13 @@ def read_plan(path: str) -> LoadedPlan:
 
 def plan_context() -> Context:
     """Returns a context with just the dialects that a plan may use."""
+    from xdsl.dialects.dlti import DLTI
+
     from ge_dialect.ge import GE
     from ge_dialect.ge_exec import GE_EXEC
 
     ctx = Context()
-    for dialect in (Builtin, GE, GE_EXEC):
+    for dialect in (Builtin, DLTI, GE, GE_EXEC):
         ctx.load_dialect(dialect)
     return ctx
 

@@ -6,7 +6,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from io import StringIO
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
 from ge_dialect.diagnostics import GEError
@@ -18,10 +18,11 @@ from ge_dialect.lowering.om.file import PackedWeights, write_om
 from ge_dialect.lowering.om.graph import om_model
 from ge_dialect.lowering.verify_plan import verify_plan
 from ge_dialect.printing import ExactPrinter
+from ge_dialect.targets.dlti import attached_target, target_of
 from ge_dialect.weights import WeightSource
 
 
-def write_plan(module: ModuleOp, path: str, name: str = "main") -> None:
+def write_plan(module: ModuleOp, path: str) -> None:
     """Verifies a planned module and writes it as an `.om` file, all or nothing.
 
     Weights go from where they are to the file, in pieces; the module is as before afterwards.
@@ -29,21 +30,30 @@ def write_plan(module: ModuleOp, path: str, name: str = "main") -> None:
     Args:
         module: Kernels and one plan with addresses and streams.
         path: Of the file.
-        name: Of the model, in the header.
+
+    The name of the model is the module's `ge.model`, so that it survives being read and written.
 
     Raises:
         GEError: There is no plan, it is not right, or the file cannot be written.
     """
     plan = plan_of(module)
     verify_plan(plan)
-    packed = PackedWeights()
+    packed = PackedWeights(target_of(module).hbm.alignment)
     holders = weight_holders(module)
     offsets = {id(op): packed.add(stored(attr)) for op, attr in holders}
     check_offsets(plan, offsets)
     with relative_weights(holders, offsets):
         text = plan_text(module)
-    model = om_model(plan, name, packed.size)
+    target = attached_target(module)
+    name = model_name(module)
+    model = om_model(plan, name, packed.size, None if target is None else target.name)
     write_om(path, model, text, packed if packed.size else b"")
+
+
+def model_name(module: ModuleOp) -> str:
+    """Returns the name of the model that a module holds, `main` where it says none."""
+    name = module.attributes.get("ge.model")
+    return name.data if isinstance(name, StringAttr) and name.data else "main"
 
 
 def plan_of(module: ModuleOp) -> PlanOp:

@@ -21,7 +21,7 @@ from ge_dialect.lowering.om.tasks import TaskInfo, decode_tasks
 from ge_dialect.lowering.om.writer import Partition, Payload, weights_padding, write_container
 
 WEIGHT_ALIGNMENT = 512
-"""Bytes; where a weight starts within WEIGHTS_DATA."""
+"""Bytes; where a weight starts within WEIGHTS_DATA. Source: GE aligns weight offsets to 512."""
 
 
 class Weight(Protocol):
@@ -41,10 +41,15 @@ class Weight(Protocol):
 
 @dataclass
 class PackedWeights:
-    """The WEIGHTS_DATA partition: each weight once, at a multiple of 512 bytes."""
+    """The WEIGHTS_DATA partition: each weight once, at a multiple of the alignment.
 
-    size: int = 0
-    """Bytes so far, padded to a multiple of 512."""
+    Attributes:
+        alignment: In bytes, a power of two; at least 512 is kept.
+        size: Bytes so far, padded.
+    """
+
+    alignment: int = WEIGHT_ALIGNMENT
+    size: int = field(default=0, init=False)
 
     _offsets: dict[Weight, int] = field(default_factory=dict["Weight", int])
 
@@ -52,7 +57,7 @@ class PackedWeights:
         """Returns the offset of a weight in bytes; equal weights share one."""
         if (offset := self._offsets.get(weight)) is None:
             offset = self._offsets[weight] = self.size
-            self.size += -(-weight.length // WEIGHT_ALIGNMENT) * WEIGHT_ALIGNMENT
+            self.size += weight.length + self._padding(weight)
         return offset
 
     def __iter__(self) -> Iterator[tuple[int, Weight]]:
@@ -63,7 +68,10 @@ class PackedWeights:
         """Appends all weights to `file`, with zeros between them."""
         for weight in self._offsets:
             weight.write_to(file)
-            file.write(bytes(-weight.length % WEIGHT_ALIGNMENT))
+            file.write(bytes(self._padding(weight)))
+
+    def _padding(self, weight: Weight) -> int:
+        return -weight.length % max(self.alignment, WEIGHT_ALIGNMENT)
 
 
 def write_om(

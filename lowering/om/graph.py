@@ -42,8 +42,15 @@ Source = tuple[str, OmTensor]
 """Who holds a buffer's value, as `name:index`, and what it is."""
 
 
-def om_model(plan: PlanOp, name: str, weight_size: int) -> OmModel:
-    """Returns what MODEL_DEF and TASK_INFO hold of a plan."""
+def om_model(plan: PlanOp, name: str, weight_size: int, soc: str | None = None) -> OmModel:
+    """Returns what MODEL_DEF and TASK_INFO hold of a plan.
+
+    Args:
+        plan: With addresses and streams.
+        name: Of the model.
+        weight_size: Bytes of WEIGHTS_DATA.
+        soc: Name of the target, where it is known.
+    """
     builder = GraphBuilder(plan)
     ops = builder.build()
     sizes = {op.arena_name.data: op.size.value.data for op in _arenas(plan)}
@@ -57,7 +64,10 @@ def om_model(plan: PlanOp, name: str, weight_size: int) -> OmModel:
         weight_size=weight_size,
         stream_num=max(1, len(plan.streams)),
         event_num=len(events),
-        attrs={"attr_model_out_nodes_name": [op.io_name.data for op in plan.outputs]},
+        attrs={
+            "attr_model_out_nodes_name": [op.io_name.data for op in plan.outputs],
+            **({} if soc is None else {"soc_version": soc}),
+        },
     )
 
 

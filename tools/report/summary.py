@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 from ge_dialect.ge_exec import ArenaOp, KernelOp, LaunchOp, PlanOp, RecordOp, kernels_by_name
 from ge_dialect.lowering.om.encode import plan_of
 from ge_dialect.remarks import Kind
+from ge_dialect.targets.dlti import target_of
 from ge_dialect.tools.report.traffic import compulsory_traffic, plan_traffic
 
 if TYPE_CHECKING:
     from ge_dialect.remarks import Remark
+    from ge_dialect.targets import Target
     from ge_dialect.tools.api import CompiledPlan
 
 FUSION_PASS = "ge-fuse-rules"
@@ -19,11 +21,11 @@ FUSION_PASS = "ge-fuse-rules"
 
 def summarize(compiled: CompiledPlan) -> dict[str, Any]:
     """Returns the summary: bytes, us and seconds as numbers, everything else text or lists."""
-    plan = plan_of(compiled.module)
+    plan, target = plan_of(compiled.module), target_of(compiled.module)
     kernels = [op for op in compiled.module.body.block.ops if isinstance(op, KernelOp)]
     return {
         "model": compiled.name,
-        "target": compiled.options.target,
+        "target": target.name,
         "opset": compiled.opset,
         "nodes_before": compiled.nodes_before,
         "nodes_after": compiled.nodes_after,
@@ -44,7 +46,7 @@ def summarize(compiled: CompiledPlan) -> dict[str, Any]:
         "tasks": len(plan.tasks()),
         "kernels": len(kernels),
         "host_calls": host_calls(plan),
-        "predicted_us": predicted_us(compiled),
+        "predicted_us": predicted_us(plan, target),
         "compile_seconds": round(compiled.compile_seconds, 6),
         "guards": [],
     }
@@ -106,8 +108,8 @@ def host_calls(plan: PlanOp) -> list[str]:
     return [f"{name} x{count}" for name, count in sorted(found.items())]
 
 
-def predicted_us(compiled: CompiledPlan) -> float:
+def predicted_us(plan: PlanOp, target: Target) -> float:
     """Returns the makespan that the machine model predicts, in us."""
     from ge_dialect.lowering.predict import predict_plan
 
-    return round(predict_plan(plan_of(compiled.module), compiled.options.target).makespan_us, 3)
+    return round(predict_plan(plan, target).makespan_us, 3)

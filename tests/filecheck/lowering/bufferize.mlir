@@ -74,7 +74,7 @@ func.func @select(%x: tensor<4xi1>) -> tensor<4xi1> {
 // CHECK-NEXT:      ge_exec.launch 2 @{{.*}} ins(%a : {{.*}}) outs(%c :
 // CHECK-NEXT:      ge_exec.launch 3 @{{.*}} ins(%b : {{.*}}) outs(%d :
 // CHECK-NEXT:      ge_exec.launch 4 @{{.*}} ins(%{{.*}}, %d : {{.*}}) outs(%e :
-// CHECK-NEXT:      ge_exec.launch 5 @{{.*}} ins(%e : {{.*}}) outs(%f :
+// CHECK-NEXT:      ge_exec.launch 5 @{{.*}} ins(%w : {{.*}}) outs(%f :
 func.func @not_in_place(%x: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf16>) {
   %a = ge.relu %x : (tensor<2x2xf32>) -> tensor<2x2xf32>
   %b = ge.neg %a : (tensor<2x2xf32>) -> tensor<2x2xf32>
