@@ -37,3 +37,16 @@ func.func @tail(%q: tensor<1x32x1024x128xf16>, %k: tensor<1x32x1024x128xf16>, %v
   %y = ge.add %x, %d : (tensor<1x32x1024x128xf16>, tensor<1x32x1024x128xf16>) -> tensor<1x32x1024x128xf16> loc("residual")
   func.return %y : tensor<1x32x1024x128xf16>
 }
+
+// The same tail with epsilon 1e-06, which the kernel does not take: nothing is fused, and
+//
+//   ge-opt examples/flash_attention_block.mlir -p ge-fuse-rules --remarks=missed
+//
+// says so, with the node, what was found and what was wanted.
+func.func @tail_eps6(%q: tensor<1x32x1024x128xf16>, %k: tensor<1x32x1024x128xf16>, %v: tensor<1x32x1024x128xf16>, %x: tensor<1x32x1024x128xf16>)
+    -> tensor<1x32x1024x128xf16> {
+  %a = ge.flash_attention %q, %k, %v scale 0.08838834764831845 : (tensor<1x32x1024x128xf16>, tensor<1x32x1024x128xf16>, tensor<1x32x1024x128xf16>) -> tensor<1x32x1024x128xf16> loc("attention_eps6")
+  %n = ge.layer_norm %a axis -1 epsilon 1.0e-06 : tensor<1x32x1024x128xf16> -> tensor<1x32x1024x128xf16> loc("norm_eps6")
+  %y = ge.add %x, %n : (tensor<1x32x1024x128xf16>, tensor<1x32x1024x128xf16>) -> tensor<1x32x1024x128xf16> loc("residual_eps6")
+  func.return %y : tensor<1x32x1024x128xf16>
+}

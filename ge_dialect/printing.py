@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     Float32Type,
     MemRefType,
     TensorType,
+    i1,
 )
 from xdsl.ir import Attribute
 from xdsl.printer import Printer
@@ -36,7 +37,7 @@ class ExactPrinter(Printer):
         """
         if isinstance(attribute, TensorType | MemRefType):
             self._print_type(cast("Attribute", attribute))
-        elif _is_dense(attribute) and _needs_bytes(attribute):
+        elif _is_dense(attribute) and (_is_truth(attribute) or _needs_bytes(attribute)):
             print_exactly(self, attribute)
         else:
             super().print_attribute(attribute)
@@ -62,7 +63,10 @@ class ExactPrinter(Printer):
 
 def print_exactly(printer: Printer, attribute: Attribute) -> None:
     """Prints an attribute by any printer; dense floats without an exact text by their bytes."""
-    if _is_dense(attribute) and _needs_bytes(attribute):
+    if _is_dense(attribute) and _is_truth(attribute):
+        printer.print_string(f"dense<{_truth_text(attribute)}> : ")
+        printer.print_attribute(attribute.get_type())
+    elif _is_dense(attribute) and _needs_bytes(attribute):
         printer.print_string(f'dense<"0x{_shortest(attribute).hex().upper()}"> : ')
         printer.print_attribute(attribute.get_type())
     else:
@@ -71,6 +75,22 @@ def print_exactly(printer: Printer, attribute: Attribute) -> None:
 
 def _is_dense(attribute: Attribute) -> TypeGuard[DenseIntOrFPElementsAttr[Any]]:
     return isinstance(attribute, DenseIntOrFPElementsAttr)
+
+
+def _is_truth(attribute: DenseIntOrFPElementsAttr[Any]) -> bool:
+    """Whether a constant is of `i1`: xDSL writes long ones as a byte each, MLIR reads bits."""
+    return attribute.get_element_type() == i1
+
+
+def _truth_text(attribute: DenseIntOrFPElementsAttr[Any]) -> str:
+    """Returns truth values as nested lists, one value where all are equal."""
+    words = ["true" if byte else "false" for byte in attribute.data.data]
+    if words and words == words[:1] * len(words):
+        return words[0]
+    for size in reversed(attribute.get_shape()):
+        groups = range(0, len(words), max(size, 1))
+        words = [f"[{', '.join(words[i : i + size])}]" for i in groups] if size else ["[]"]
+    return words[0] if words else ""
 
 
 def _is_short(value: float, type: AnyFloat) -> bool:

@@ -15,7 +15,7 @@ from ge_dialect.ge_exec import GE_EXEC
 
 Array = npt.NDArray[Any]
 
-M4 = "memref<4xf32, #ge.tier<hbm>>"
+M4 = 'memref<4xf32, "hbm">'
 T4 = "tensor<4xf32>"
 
 

@@ -1,4 +1,4 @@
-"""Broadcasting of symbolic dimensions: what inference says holds in every run that does not fail."""
+"""Broadcasting of symbolic dimensions: what is inferred holds in every run that does not fail."""
 
 from __future__ import annotations
 

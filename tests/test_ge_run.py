@@ -112,7 +112,7 @@ def test_weights_come_from_the_file(tmp_path: Path):
 def test_types_that_numpy_files_cannot_name_go_through_as_raw_bytes(tmp_path: Path):
     import ml_dtypes
 
-    wide = "memref<3xbf16, #ge.tier<hbm>>"
+    wide = 'memref<3xbf16, "hbm">'
     plan = f"""
 %work = ge_exec.arena "work" tier <hbm> size 64 lower_bound 0
 %x = ge_exec.input "x" in %work offset 0 : {wide}

@@ -331,6 +331,21 @@ def test_cast_of_integers_wraps():
     np.testing.assert_array_equal(int4.astype(np.int8), [-7, 7, 7])
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("int4", [7, -8, 7, -8, -1, 0, 7, -8, 0]),
+        ("uint4", [7, 8, 7, 8, 15, 0, 15, 0, 0]),
+        ("int2", [-1, 0, -1, 0, -1, 0, 1, -2, 0]),
+        ("uint2", [3, 0, 3, 0, 3, 0, 3, 0, 0]),
+    ],
+)
+def test_a_float_wraps_into_few_bits(name: str, expected: list[int]):
+    x = np.array([-9, -8.7, 7.9, 8, 15, 16, np.inf, -np.inf, np.nan], F32)
+    found = elementwise.cast(x, getattr(ml_dtypes, name))
+    np.testing.assert_array_equal(found.astype(np.int8), expected)
+
+
 @pytest.mark.parametrize("target", ["i1", "i4", "i8", "u1", "u8"])
 def test_cast_of_floats_saturates(target: str):
     dtype = np.dtype(target)

@@ -174,6 +174,16 @@ def test_odd_constants_are_refused():
     assert "'value_int'" in refused("GE0215", normalize, load_proto(model_of([two])))
     wrong = helper.make_node("Constant", [], ["y"], value=1)
     assert "'value'" in refused("GE0215", normalize, load_proto(model_of([wrong])))
+    number = helper.make_node("Constant", [], ["y"], value_float=1)
+    message = refused("GE0215", normalize, load_proto(model_of([number])))
+    assert "'value_float' of kind INT, expected FLOAT" in message
+    unknown = helper.make_node("Constant", [], ["y"], values=[1.5])
+    message = refused("GE0215", normalize, load_proto(model_of([unknown])))
+    assert "'values' of kind FLOATS" in message
+    unknown.attribute[0].CopyFrom(
+        onnx.AttributeProto(name="value", type=onnx.AttributeProto.TENSOR)
+    )
+    assert "that is empty" in refused("GE0215", normalize, load_proto(model_of([unknown])))
     values = helper.make_tensor("s", F, [1], [1.0])
     sparse = helper.make_sparse_tensor(values, helper.make_tensor("", 7, [1], [0]), [4])
     node = helper.make_node("Constant", [], ["y"], name="sparse", sparse_value=sparse)

@@ -62,8 +62,8 @@ def test_runs_are_independent_and_outputs_are_copies():
 
 @pytest.mark.parametrize("poison", [False, True])
 def test_views_share_bytes_and_copies_keep_them(poison: bool):
-    square = "memref<2x2xf32, #ge.tier<hbm>>"
-    two = "memref<2xf32, #ge.tier<hbm>>"
+    square = 'memref<2x2xf32, "hbm">'
+    two = 'memref<2xf32, "hbm">'
     plan = "\n".join(
         (
             placed(256, ("%a", 128), ("%out", 192)),
@@ -130,8 +130,8 @@ ge_exec.kernel @less "Less" engine "vector" flops 1 {
   %s = ge.less %a, %b : (tensor<3xbf16>, tensor<bf16>) -> tensor<3xi1>
   ge.yield %s : tensor<3xi1>
 }"""
-    wide, scalar = "memref<3xbf16, #ge.tier<hbm>>", "memref<bf16, #ge.tier<hbm>>"
-    bits = "memref<3xi1, #ge.tier<hbm>>"
+    wide, scalar = 'memref<3xbf16, "hbm">', 'memref<bf16, "hbm">'
+    bits = 'memref<3xi1, "hbm">'
     plan = f"""
 %work = ge_exec.arena "work" tier <hbm> size 64 lower_bound 0
 %x = ge_exec.input "x" in %work offset 0 : {wide}
@@ -223,7 +223,7 @@ ge_exec.kernel @gather "Gather" engine "vector" flops 0 {
 
 @pytest.mark.parametrize("seed", [None, 0])
 def test_a_failing_kernel_is_named_and_stops_all_streams(seed: int | None):
-    index, one = "memref<1xi64, #ge.tier<hbm>>", "memref<1xf32, #ge.tier<hbm>>"
+    index, one = 'memref<1xi64, "hbm">', 'memref<1xf32, "hbm">'
     bad = f'ge_exec.launch 0 @gather ins(%x, %i : {M4}, {index}) outs(%g : {one}) loc("node_7")'
     plan = "\n".join(
         (
@@ -271,7 +271,7 @@ def test_a_launch_has_to_fit_its_kernel(task: str, message: str):
 def test_claims_of_memory_are_checked_before_it_is_taken():
     with pytest.raises(GEError, match="GE0806: arena 'work' claims 1099511627776 bytes"):
         Executor(module_of(placed(1 << 40))).run(FEEDS)
-    huge = f"%h = ge_exec.buffer in %work offset 4096 : memref<{1 << 58}xf32, #ge.tier<hbm>>"
+    huge = f'%h = ge_exec.buffer in %work offset 4096 : memref<{1 << 58}xf32, "hbm">'
     with pytest.raises(GEError, match=r"GE0806: the plan needs \d+ bytes of memory"):
         Executor(module_of(placed((1 << 60) + 4096) + huge)).run(FEEDS)
 
@@ -345,8 +345,8 @@ def test_poison_spares_what_a_task_wrote_over_a_dead_buffer():
 
 
 def test_strings_and_empty_tensors_need_no_bytes():
-    words, column = "memref<2x!ge.string, #ge.tier<hbm>>", "memref<2x1x!ge.string, #ge.tier<hbm>>"
-    empty = "memref<0x3xf32, #ge.tier<hbm>>"
+    words, column = 'memref<2x!ge.string, "hbm">', 'memref<2x1x!ge.string, "hbm">'
+    empty = 'memref<0x3xf32, "hbm">'
     plan = f"""
 %work = ge_exec.arena "work" tier <hbm> size 0 lower_bound 0
 %x = ge_exec.input "x" in %work offset 0 : {words}

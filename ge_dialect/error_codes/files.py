@@ -38,4 +38,13 @@ FILES: dict[str, CodeInfo] = {
         cause="The command line is incomplete, or an option of ATC is used that does not apply.",
         solution="Follow the hint in the message; `--help` shows all arguments of the tool.",
     ),
+    "GE0106": CodeInfo(
+        title="option of ATC that is not supported",
+        symptom="`ge-compile` knows an option of ATC by name, but does not do what it asks for.",
+        cause=(
+            "The option has no counterpart yet. Values that ask for what is done anyway, such as"
+            " `--precision_mode_v2=origin`, are accepted; others are never ignored silently."
+        ),
+        solution="Follow the hint in the message; `ge-compile --help` lists what there is.",
+    ),
 }

@@ -223,7 +223,7 @@ class Tier(StrEnum):
 
 @irdl_attr_definition
 class TierAttr(Data[Tier]):
-    """The memory space of a buffer: `memref<8xf16, #ge.tier<hbm>>`."""
+    """The tier of an arena; a buffer names its own by a string, `memref<8xf16, "hbm">`."""
 
     name = "ge.tier"
 

@@ -47,10 +47,14 @@ class ArenaType(ParametrizedAttribute, TypeAttribute):
 
 @lru_cache(maxsize=4096)
 def buffer_type(type: TensorT, tier: Tier = Tier.HBM) -> MemRefType[Attribute]:
-    """Returns the buffer type of a static tensor type, row-major in `tier`."""
+    """Returns the buffer type of a static tensor type, row-major in `tier`.
+
+    The memory space is the tier's name, `memref<4xf16, "hbm">`: MLIR refuses an attribute of a
+    dialect it does not know there, and the generic form has to pass through `mlir-opt`.
+    """
     shape = static_shape(type)
     assert shape is not None
-    return MemRefType(type.element_type, shape, NoneAttr(), TierAttr(tier))
+    return MemRefType(type.element_type, shape, NoneAttr(), StringAttr(tier.value))
 
 
 def is_buffer(type: Attribute) -> TypeGuard[MemRefType[Attribute]]:
@@ -70,10 +74,14 @@ def verify_buffer_type(type: Attribute) -> None:
     Raises:
         VerifyException: It is not.
     """
-    if not isinstance(type, MemRefType) or not isinstance(type.memory_space, TierAttr):
-        raise VerifyException(f"expected a memref in a tier, got {type}")
+    if not is_buffer(type) or not _is_tier(type.memory_space):
+        raise VerifyException(f"expected a memref in one of {', '.join(Tier)}, got {type}")
     if DYNAMIC_INDEX in type.get_shape():
         raise VerifyException(f"expected a static shape, got {type}")
+
+
+def _is_tier(space: Attribute) -> bool:
+    return isinstance(space, StringAttr) and space.data in list(Tier)
 
 
 @irdl_op_definition
@@ -149,7 +157,7 @@ class InputOp(PlacedOp):
 
     Example:
     ```mlir
-    %x = ge_exec.input "x" in %work offset 0 : memref<4xf32, #ge.tier<hbm>>
+    %x = ge_exec.input "x" in %work offset 0 : memref<4xf32, "hbm">
     ```
     """
 
@@ -174,7 +182,7 @@ class WeightOp(PlacedOp):
 
     Example:
     ```mlir
-    %w = ge_exec.weight <"w", "m.onnx", 64, 16> : memref<4xf32, #ge.tier<hbm>>
+    %w = ge_exec.weight <"w", "m.onnx", 64, 16> : memref<4xf32, "hbm">
     ```
     """
 
@@ -201,7 +209,7 @@ class BufferOp(PlacedOp):
 
     Example:
     ```mlir
-    %b = ge_exec.buffer in %work offset 512 : memref<4xf32, #ge.tier<hbm>>
+    %b = ge_exec.buffer in %work offset 512 : memref<4xf32, "hbm">
     ```
     """
 
@@ -222,7 +230,7 @@ class ViewOp(IRDLOperation):
 
     Example:
     ```mlir
-    %v = ge_exec.view %b offset 0 : memref<4xf32, #ge.tier<hbm>> -> memref<2x2xf32, #ge.tier<hbm>>
+    %v = ge_exec.view %b offset 0 : memref<4xf32, "hbm"> -> memref<2x2xf32, "hbm">
     ```
     """
 
@@ -255,7 +263,7 @@ class OutputOp(IRDLOperation):
 
     Example:
     ```mlir
-    ge_exec.output "y" %b : memref<4xf32, #ge.tier<hbm>>
+    ge_exec.output "y" %b : memref<4xf32, "hbm">
     ```
     """
 

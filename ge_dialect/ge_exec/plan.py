@@ -66,12 +66,12 @@ class PlanOp(IRDLOperation):
     Example:
     ```mlir
     ge_exec.plan @main {
-      %x = ge_exec.input "x" : memref<4xf32, #ge.tier<hbm>>
-      %b = ge_exec.buffer : memref<4xf32, #ge.tier<hbm>>
+      %x = ge_exec.input "x" : memref<4xf32, "hbm">
+      %b = ge_exec.buffer : memref<4xf32, "hbm">
       ge_exec.stream 0 {
-        ge_exec.copy 0 %x to %b : memref<4xf32, #ge.tier<hbm>> to memref<4xf32, #ge.tier<hbm>>
+        ge_exec.copy 0 %x to %b : memref<4xf32, "hbm"> to memref<4xf32, "hbm">
       }
-      ge_exec.output "y" %b : memref<4xf32, #ge.tier<hbm>>
+      ge_exec.output "y" %b : memref<4xf32, "hbm">
     }
     ```
     """

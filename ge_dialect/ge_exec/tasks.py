@@ -32,8 +32,8 @@ class LaunchOp(IRDLOperation):
 
     Example:
     ```mlir
-    ge_exec.launch 3 @Relu_0 ins(%a : memref<4xf32, #ge.tier<hbm>>)
-      outs(%c : memref<4xf32, #ge.tier<hbm>>)
+    ge_exec.launch 3 @Relu_0 ins(%a : memref<4xf32, "hbm">)
+      outs(%c : memref<4xf32, "hbm">)
     ```
     """
 
@@ -80,7 +80,7 @@ class CopyOp(IRDLOperation):
 
     Example:
     ```mlir
-    ge_exec.copy 4 %a to %b : memref<4xf32, #ge.tier<hbm>> to memref<4xf32, #ge.tier<hbm>>
+    ge_exec.copy 4 %a to %b : memref<4xf32, "hbm"> to memref<4xf32, "hbm">
     ```
     """
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _T = onnx.TensorProto
+_A = onnx.AttributeProto
 # Nodes that inlining may make; functions that call functions can grow without bound.
 MAX_INLINED_NODES = 1_000_000
 
@@ -30,14 +31,14 @@ _INLINER_ERRORS = (RuntimeError, ValueError, ConvertError, InferenceError, Valid
 
 _FunctionKey = tuple[str, str, str]
 
-# Attribute of `Constant` -> (element type, rank) of the tensor it stands for.
-_CONSTANT_FORMS: dict[str, tuple[int, int]] = {
-    "value_float": (_T.FLOAT, 0),
-    "value_floats": (_T.FLOAT, 1),
-    "value_int": (_T.INT64, 0),
-    "value_ints": (_T.INT64, 1),
-    "value_string": (_T.STRING, 0),
-    "value_strings": (_T.STRING, 1),
+# Attribute of `Constant` -> its kind, and (element type, rank) of the tensor it stands for.
+_CONSTANT_FORMS: dict[str, tuple[int, int, int]] = {
+    "value_float": (_A.FLOAT, _T.FLOAT, 0),
+    "value_floats": (_A.FLOATS, _T.FLOAT, 1),
+    "value_int": (_A.INT, _T.INT64, 0),
+    "value_ints": (_A.INTS, _T.INT64, 1),
+    "value_string": (_A.STRING, _T.STRING, 0),
+    "value_strings": (_A.STRINGS, _T.STRING, 1),
 }
 
 
@@ -178,15 +179,14 @@ class _ConstantForms:
         if attribute.name == "sparse_value":
             what = "sparse constants are not supported"
             self.problems.add("GE0213", what, node_label(node, index), "use a dense 'value'")
-        elif attribute.name in _CONSTANT_FORMS:
+        elif (problem := _constant_problem(attribute)) is not None:
+            self.problems.add("GE0215", problem, node_label(node, index))
+        elif attribute.name != "value":
             node.attribute[0].CopyFrom(self.value(attribute, path))
-        elif attribute.name != "value" or not attribute.HasField("t"):
-            what = f"'Constant' with attribute '{attribute.name}' of type {attribute.type}"
-            self.problems.add("GE0215", what, node_label(node, index))
 
     def value(self, attribute: onnx.AttributeProto, path: str) -> onnx.AttributeProto:
         """Returns the attribute `value` that says the same."""
-        data_type, rank = _CONSTANT_FORMS[attribute.name]
+        _, data_type, rank = _CONSTANT_FORMS[attribute.name]
         value = onnx.helper.get_attribute_value(attribute)
         values = value if rank else [value]
         tensor = _T(data_type=data_type, dims=[len(values)] if rank else [])
@@ -198,3 +198,20 @@ class _ConstantForms:
             tensor.string_data.extend(values)
         self.reader.take(tensor, unique_key(path, self.used), keep=False)
         return onnx.helper.make_attribute("value", tensor)
+
+
+def _constant_problem(attribute: onnx.AttributeProto) -> str | None:
+    """Says what is wrong with the attribute of a `Constant`, or None where nothing is."""
+    form = _CONSTANT_FORMS.get(attribute.name)
+    wanted = _A.TENSOR if attribute.name == "value" else None if form is None else form[0]
+    found = f"'Constant' with attribute '{attribute.name}' of kind {_kind(attribute.type)}"
+    if wanted is None:
+        return found
+    if attribute.type != wanted:
+        return f"{found}, expected {_kind(wanted)}"
+    return f"{found} that is empty" if wanted == _A.TENSOR and not attribute.HasField("t") else None
+
+
+def _kind(number: int) -> str:
+    known = _A.AttributeType.values()
+    return _A.AttributeType.Name(number) if number in known else str(number)  # pyright: ignore[reportArgumentType]  # an enumerator

@@ -127,8 +127,9 @@ def cast(x: Array, dtype: npt.DTypeLike, *, saturate: bool = True) -> Array:
     """Returns `x` converted to `dtype`, as ONNX `Cast`.
 
     To an integer, floats truncate toward zero, integers wrap; to bool, `x != 0`. What ONNX leaves
-    open is fixed here so that machines agree: a float outside the integer's range saturates, and
-    NaN gives 0.
+    open is fixed here so that machines agree: a float outside the range of an integer saturates;
+    one of 2 or 4 bits it wraps into, unless it exceeds 64 bits, as ONNX's own tests have it. NaN
+    gives 0.
 
     Args:
         dtype: Any numpy or ml_dtypes type.
@@ -160,12 +161,17 @@ def _float_to_integer(x: Array, target: DType) -> Array:
     # The greatest integer may be no float, but the power of two above it always is one.
     above = float(info.max) + 1
     whole = np.asarray(np.trunc(x.astype(F64)))
-    holder = target if target.kind in "iu" else np.dtype(np.int8)
+    is_narrow = target.kind not in "iu"
+    holder = np.dtype(np.int8) if is_narrow else target
     result = np.zeros(x.shape, holder)
-    inside = (whole >= info.min) & (whole < above)
-    result[inside] = whole[inside].astype(holder)
     result[whole >= above] = info.max
     result[whole < info.min] = info.min
+    if is_narrow:
+        fits = np.abs(whole) < 2.0**63
+        result[fits] = _convert(whole[fits].astype(np.int64), target)
+    else:
+        inside = (whole >= info.min) & (whole < above)
+        result[inside] = whole[inside].astype(holder)
     return narrow(result, target)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
@@ -85,7 +86,8 @@ def quantize_linear(
     whole = np.where(np.isnan(whole), 0, whole)
     if zero_point is not None:
         whole = whole + _integers(_spread(zero_point, x, axis, block_size))
-    return cast(np.asarray(whole), target)
+    info = ml_dtypes.iinfo(target)
+    return cast(np.clip(whole, info.min, info.max), target)
 
 
 def _division_type(dtype: DType) -> DType:

@@ -8,12 +8,12 @@
 // CHECK-NEXT:    ge.yield %y : tensor<4xf32>
 // CHECK-NEXT:  }
 // CHECK-NEXT:  ge_exec.plan @main {
-// CHECK-NEXT:    %x = ge_exec.input "image" : memref<4xf32, #ge.tier<hbm>>
-// CHECK-NEXT:    %y = ge_exec.buffer : memref<4xf32, #ge.tier<hbm>>
+// CHECK-NEXT:    %x = ge_exec.input "image" : memref<4xf32, "hbm">
+// CHECK-NEXT:    %y = ge_exec.buffer : memref<4xf32, "hbm">
 // CHECK-NEXT:    ge_exec.stream 0 {
-// CHECK-NEXT:      ge_exec.launch 0 @Relu_0 ins(%x : memref<4xf32, #ge.tier<hbm>>) outs(%y : memref<4xf32, #ge.tier<hbm>>)
+// CHECK-NEXT:      ge_exec.launch 0 @Relu_0 ins(%x : memref<4xf32, "hbm">) outs(%y : memref<4xf32, "hbm">)
 // CHECK-NEXT:    }
-// CHECK-NEXT:    ge_exec.output "label" %y : memref<4xf32, #ge.tier<hbm>>
+// CHECK-NEXT:    ge_exec.output "label" %y : memref<4xf32, "hbm">
 func.func @main(%x: tensor<4xf32> {ge.name = "image"}) -> (tensor<4xf32> {ge.name = "label"}) {
   %y = ge.relu %x : (tensor<4xf32>) -> tensor<4xf32>
   func.return %y : tensor<4xf32>
@@ -73,7 +73,7 @@ func.func @select(%x: tensor<4xi1>) -> tensor<4xi1> {
 // CHECK:           ge_exec.launch 1 @{{.*}} ins(%a : {{.*}}) outs(%b :
 // CHECK-NEXT:      ge_exec.launch 2 @{{.*}} ins(%a : {{.*}}) outs(%c :
 // CHECK-NEXT:      ge_exec.launch 3 @{{.*}} ins(%b : {{.*}}) outs(%d :
-// CHECK-NEXT:      ge_exec.launch 4 @{{.*}} ins(%{{.*}}, %d : {{.*}}) outs(%e :
+// CHECK-NEXT:      ge_exec.launch 4 @{{.*}} ins(%v, %d : {{.*}}) outs(%e :
 // CHECK-NEXT:      ge_exec.launch 5 @{{.*}} ins(%w : {{.*}}) outs(%f :
 func.func @not_in_place(%x: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf16>) {
   %a = ge.relu %x : (tensor<2x2xf32>) -> tensor<2x2xf32>

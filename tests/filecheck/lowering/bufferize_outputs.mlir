@@ -2,12 +2,12 @@
 
 // An output that is a view keeps the bytes it shows.
 // CHECK-LABEL: ge_exec.plan @view
-// CHECK:         %b = ge_exec.buffer : memref<4xf32, #ge.tier<hbm>>
-// CHECK-NEXT:    %v = ge_exec.view %b offset 0 : memref<4xf32, #ge.tier<hbm>> -> memref<2x2xf32, #ge.tier<hbm>>
+// CHECK:         %b = ge_exec.buffer : memref<4xf32, "hbm">
+// CHECK-NEXT:    %v = ge_exec.view %b offset 0 : memref<4xf32, "hbm"> -> memref<2x2xf32, "hbm">
 // CHECK:           ge_exec.launch 0 @Relu_0 ins(%x : {{.*}}) outs(%b :
 // CHECK-NEXT:      ge_exec.launch 1 @Neg_0 ins(%v : {{.*}}) outs(%n :
 // CHECK-NEXT:      ge_exec.launch 2 @Exp_0 ins(%n : {{.*}}) outs(%n :
-// CHECK:         ge_exec.output "result0" %v : memref<2x2xf32, #ge.tier<hbm>>
+// CHECK:         ge_exec.output "result0" %v : memref<2x2xf32, "hbm">
 // CHECK-NEXT:    ge_exec.output "result1" %n
 func.func @view(%x: tensor<4xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
   %b = ge.relu %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -80,7 +80,7 @@ func.func @output_is_kept(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
 // CHECK-NEXT:    ge.add
 // CHECK:       ge_exec.plan @constants
 // CHECK:         %w = ge_exec.weight <"big",
-// CHECK-SAME:    : memref<1024xf32, #ge.tier<hbm>>
+// CHECK-SAME:    : memref<1024xf32, "hbm">
 func.func @constants(%x: tensor<1024xf32>) -> tensor<1024xf32> {
   %c = ge.constant dense<1.0> : tensor<f32>
   %a = ge.add %x, %c : (tensor<1024xf32>, tensor<f32>) -> tensor<1024xf32>

@@ -23,16 +23,23 @@ ge_exec.plan @arena_c1 {
 
 // -----
 
-// CHECK: expected a memref in a tier, got memref<4xf32>
+// CHECK: expected a memref in one of {{.*}}hbm{{.*}}, got memref<4xf32>
 ge_exec.plan @buffer_without_tier {
   %b = ge_exec.buffer : memref<4xf32>
 }
 
 // -----
 
-// CHECK: expected a static shape, got memref<?xf32, #ge.tier<hbm>>
+// CHECK: expected a memref in one of {{.*}}, got memref<4xf32, "l9">
+ge_exec.plan @buffer_in_unknown_tier {
+  %b = ge_exec.buffer : memref<4xf32, "l9">
+}
+
+// -----
+
+// CHECK: expected a static shape, got memref<?xf32, "hbm">
 ge_exec.plan @buffer_dynamic {
-  %b = ge_exec.buffer : memref<?xf32, #ge.tier<hbm>>
+  %b = ge_exec.buffer : memref<?xf32, "hbm">
 }
 
 // -----
@@ -40,37 +47,37 @@ ge_exec.plan @buffer_dynamic {
 // CHECK: expected 'offset' >= 0, got -512
 ge_exec.plan @buffer_offset {
   %a = ge_exec.arena "work" tier <hbm> size 512 lower_bound 0
-  %b = ge_exec.buffer in %a offset -512 : memref<4xf32, #ge.tier<hbm>>
+  %b = ge_exec.buffer in %a offset -512 : memref<4xf32, "hbm">
 }
 
 // -----
 
 // CHECK: expected 'arena' and 'offset' together
 ge_exec.plan @input_offset_alone {
-  %x = "ge_exec.input"() <{io_name = "x", offset = 0 : i64}> : () -> memref<4xf32, #ge.tier<hbm>>
+  %x = "ge_exec.input"() <{io_name = "x", offset = 0 : i64}> : () -> memref<4xf32, "hbm">
 }
 
 // -----
 
 // CHECK: expected a weight of 16 bytes, got 12
 ge_exec.plan @weight_c1 {
-  %w = ge_exec.weight <"w", "m.onnx", 64, 12> : memref<4xf32, #ge.tier<hbm>>
+  %w = ge_exec.weight <"w", "m.onnx", 64, 12> : memref<4xf32, "hbm">
 }
 
 // -----
 
 // CHECK: expected a view inside 16 bytes, got bytes 8 to 24
 ge_exec.plan @view_c1 {
-  %b = ge_exec.buffer : memref<4xf32, #ge.tier<hbm>>
-  %v = ge_exec.view %b offset 8 : memref<4xf32, #ge.tier<hbm>> -> memref<4xf32, #ge.tier<hbm>>
+  %b = ge_exec.buffer : memref<4xf32, "hbm">
+  %v = ge_exec.view %b offset 8 : memref<4xf32, "hbm"> -> memref<4xf32, "hbm">
 }
 
 // -----
 
 // CHECK: expected a view inside 16 bytes, got bytes -4 to 12
 ge_exec.plan @view_c1_negative {
-  %b = ge_exec.buffer : memref<4xf32, #ge.tier<hbm>>
-  %v = ge_exec.view %b offset -4 : memref<4xf32, #ge.tier<hbm>> -> memref<4xf32, #ge.tier<hbm>>
+  %b = ge_exec.buffer : memref<4xf32, "hbm">
+  %v = ge_exec.view %b offset -4 : memref<4xf32, "hbm"> -> memref<4xf32, "hbm">
 }
 
 // -----
@@ -78,7 +85,7 @@ ge_exec.plan @view_c1_negative {
 // CHECK: expected tasks, got 'ge_exec.buffer'
 ge_exec.plan @stream_c1 {
   ge_exec.stream 0 {
-    %b = ge_exec.buffer : memref<4xf32, #ge.tier<hbm>>
+    %b = ge_exec.buffer : memref<4xf32, "hbm">
   }
 }
 
@@ -98,26 +105,26 @@ ge_exec.plan @plan_c1 {
 
 // CHECK: expected distinct input names, got ['x', 'x']
 ge_exec.plan @plan_c2_inputs {
-  %a = ge_exec.input "x" : memref<4xf32, #ge.tier<hbm>>
-  %b = ge_exec.input "x" : memref<4xf32, #ge.tier<hbm>>
+  %a = ge_exec.input "x" : memref<4xf32, "hbm">
+  %b = ge_exec.input "x" : memref<4xf32, "hbm">
 }
 
 // -----
 
 // CHECK: expected distinct output names, got ['y', 'y']
 ge_exec.plan @plan_c2_outputs {
-  %a = ge_exec.buffer : memref<4xf32, #ge.tier<hbm>>
-  ge_exec.output "y" %a : memref<4xf32, #ge.tier<hbm>>
-  ge_exec.output "y" %a : memref<4xf32, #ge.tier<hbm>>
+  %a = ge_exec.buffer : memref<4xf32, "hbm">
+  ge_exec.output "y" %a : memref<4xf32, "hbm">
+  ge_exec.output "y" %a : memref<4xf32, "hbm">
 }
 
 // -----
 
 // CHECK: expected buffers of one size, got 16 and 12 bytes
 ge_exec.plan @copy_c1 {
-  %a = ge_exec.buffer : memref<4xf32, #ge.tier<hbm>>
-  %b = ge_exec.buffer : memref<3xf32, #ge.tier<hbm>>
+  %a = ge_exec.buffer : memref<4xf32, "hbm">
+  %b = ge_exec.buffer : memref<3xf32, "hbm">
   ge_exec.stream 0 {
-    ge_exec.copy 0 %a to %b : memref<4xf32, #ge.tier<hbm>> to memref<3xf32, #ge.tier<hbm>>
+    ge_exec.copy 0 %a to %b : memref<4xf32, "hbm"> to memref<3xf32, "hbm">
   }
 }

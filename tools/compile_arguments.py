@@ -1,0 +1,201 @@
+"""The command line of `ge-compile`: its own options, and those of ATC."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import NoReturn
+
+from ge_dialect.diagnostics import GEError
+from ge_dialect.tools.atc import UNSUPPORTED, check_unsupported
+
+FRAMEWORK_ONNX = 5
+_SWITCH = "--display-model-info"
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors have a code and one line."""
+
+    def error(self, message: str) -> NoReturn:
+        raise GEError("GE0105", message, hint=f"see {self.prog} --help")
+
+
+def make_parser() -> Parser:
+    """Returns the parser of the command line."""
+    parser = Parser(
+        prog="ge-compile",
+        description="Compile a model to an execution plan (.om).",
+        epilog="Flags may be spelled with dashes or underscores.",
+        allow_abbrev=False,  # else ATC's --mode would be a --model
+    )
+    _add_files(parser)
+    _add_choices(parser)
+    _add_reports(parser)
+    return parser
+
+
+def _add_files(parser: Parser) -> None:
+    parser.add_argument("input", nargs="?", metavar="MODEL", help="an .onnx or .mlir file")
+    parser.add_argument("--model", metavar="MODEL", help="the same, as ATC spells it")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="the .om file; ATC's form without .om is accepted"
+    )
+    parser.add_argument(
+        "--framework",
+        type=int,
+        default=FRAMEWORK_ONNX,
+        metavar="N",
+        help="5, ONNX, is the only one",
+    )
+    parser.add_argument(
+        "--input-shape", metavar="SPEC", help='sizes of inputs, "ids:1,128;mask:1,128"'
+    )
+
+
+def _add_choices(parser: Parser) -> None:
+    parser.add_argument(
+        "--target",
+        "--soc-version",
+        dest="target",
+        metavar="NAME",
+        help="chip by name, or a TOML file that describes one (default: the one that an .mlir"
+        " model names, else Ascend910B1)",
+    )
+    parser.add_argument(
+        "-O",
+        "--level",
+        type=int,
+        default=2,
+        choices=(0, 1, 2),
+        help="0 infers types, 1 simplifies, 2 also raises and fuses (default: 2)",
+    )
+    parser.add_argument(
+        "--streams", type=int, default=1, metavar="N", help="at most this many (default: 1)"
+    )
+    parser.add_argument(
+        "--enable-single-stream", choices=("true", "false"), help="true: one stream, as in ATC"
+    )
+    parser.add_argument(
+        "--disable-reuse-memory",
+        type=int,
+        choices=(0, 1),
+        default=0,
+        help="1: every buffer has bytes of its own",
+    )
+    parser.add_argument("--memory-limit", type=int, metavar="BYTES", help="of the work arena")
+    parser.add_argument(
+        "--rules", default="", metavar="NAMES", help="fusion rules to try, with commas"
+    )
+    parser.add_argument(
+        "--disable-rules", default="", metavar="NAMES", help="fusion rules to leave out"
+    )
+
+
+def _add_reports(parser: Parser) -> None:
+    parser.add_argument("--summary", metavar="FILE", help="write the summary as JSON")
+    parser.add_argument("--dump-ir", metavar="FILE", help="write the planned IR as text")
+    parser.add_argument(
+        _SWITCH,
+        type=int,
+        choices=(0, 1),
+        default=0,
+        help="1, or no value: print what the file holds, as ATC does",
+    )
+    parser.add_argument("-v", "--verbose", action="store_true", help="print all near misses")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print no summary")
+
+
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Returns the arguments of a command line.
+
+    Raises:
+        GEError: An option is unknown or wrong (GE0105), or one of ATC that is not supported
+            (GE0106).
+    """
+    parser = make_parser()
+    args, unknown = parser.parse_known_args(without_unsupported(dashed(argv)))
+    if unknown:
+        name = unknown[0].partition("=")[0]
+        known = [*re.findall(r"--[a-z-]+", parser.format_help()), *UNSUPPORTED]
+        near = get_close_matches(name, known, 1)
+        raise GEError(
+            "GE0105",
+            f"unknown argument '{unknown[0][:60]}'",
+            hint=f"did you mean '{near[0]}'?" if near else "see ge-compile --help",
+        )
+    return args
+
+
+def dashed(argv: Sequence[str]) -> list[str]:
+    """Returns arguments with `--flag_name` as `--flag-name`; values stay as they are."""
+    found: list[str] = []
+    for argument, following in zip(argv, [*argv[1:], ""], strict=True):
+        name, separator, value = argument.partition("=")
+        if argument.startswith("--"):
+            argument = name.replace("_", "-") + separator + value
+        if argument == _SWITCH and following not in ("0", "1"):
+            argument = f"{_SWITCH}=1"
+        found.append(argument)
+    return found
+
+
+def without_unsupported(argv: Sequence[str]) -> list[str]:
+    """Returns arguments without ATC's options that change nothing.
+
+    Args:
+        argv: Flags with dashes.
+
+    Raises:
+        GEError: One of them asks for something that is not done (GE0106).
+    """
+    found: list[str] = []
+    waiting = list(reversed(argv))
+    while waiting:
+        name, separator, value = (argument := waiting.pop()).partition("=")
+        if name not in UNSUPPORTED:
+            found.append(argument)
+            continue
+        given = value if separator else None
+        if given is None and waiting and not waiting[-1].startswith("-"):
+            given = waiting.pop()
+        check_unsupported(name, given)
+    return found
+
+
+def model_path(args: argparse.Namespace) -> str:
+    """Returns the model to compile.
+
+    Raises:
+        GEError: None is named, two are, or it is of another framework.
+    """
+    named: list[str] = [path for path in (args.input, args.model) if path is not None]
+    if len(named) != 1:
+        what = "no model" if not named else "two models"
+        hint = "ge-compile MODEL -o OUT.om"
+        raise GEError("GE0105", f"expected one model, got {what}", hint=hint)
+    if args.framework != FRAMEWORK_ONNX:
+        raise GEError(
+            "GE0105",
+            f"expected --framework=5 (ONNX), got {args.framework}",
+            hint="export the model to ONNX first",
+        )
+    return named[0]
+
+
+def output_path(args: argparse.Namespace) -> str:
+    """Returns the file to write; ATC's `--output name` means `name.om`.
+
+    Raises:
+        GEError: None is named.
+    """
+    if args.output is None:
+        raise GEError("GE0105", "expected an output file", hint="ge-compile MODEL -o OUT.om")
+    path: str = args.output
+    return path if path.endswith(".om") else f"{path}.om"
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Returns the names in a list with commas."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
