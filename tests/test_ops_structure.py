@@ -166,6 +166,17 @@ def test_empty_slots_and_several_results_reach_the_reference() -> None:
         assert_same(one, other, F32, ulps=64, scale=1)
 
 
+@pytest.mark.parametrize("rank", [0, 1])
+def test_limits_of_non_max_suppression_may_be_scalars(rank: int) -> None:
+    boxes = np.array([[[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 2, 1, 3]]], F32)
+    scores = np.array([[[0.9, 0.8, 0.7]]], F32)
+    limits = [np.array(2, np.int64), np.array(0.5, F32), np.array(0.0, F32)]
+    limits = [limit.reshape((1,) * rank) for limit in limits]
+    node = helper.make_node("NonMaxSuppression", ["b", "s", "m", "i", "t"], ["y"])
+    (found,) = evaluate(call(node, boxes, scores, *limits), [boxes, scores, *limits])
+    np.testing.assert_array_equal(found, [[0, 0, 0], [0, 0, 2]])
+
+
 def test_attributes_and_version_reach_the_reference() -> None:
     x = random(F32, 2, 6)
     for axis in (0, 1):

@@ -63,10 +63,17 @@ def plan_of(module: ModuleOp) -> PlanOp:
         GEError: There is none, or more than one.
     """
     plans = [op for op in module.body.block.ops if isinstance(op, PlanOp)]
-    if len(plans) != 1:
+    if len(plans) > 1:
+        names = ", ".join(plan.sym_name.data for plan in plans)
         raise GEError(
             "GE0620",
-            f"expected a module with one plan, got {len(plans)}",
+            f"expected a module with one plan, got {len(plans)}: {names}",
+            hint="compile one function at a time",
+        )
+    if not plans:
+        raise GEError(
+            "GE0620",
+            "expected a module with one plan, got none",
             hint="lower the module first, with -p ge-lower",
         )
     return plans[0]
