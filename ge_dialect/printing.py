@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     i1,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 from xdsl.printer import Printer
 
 
@@ -59,6 +59,19 @@ class ExactPrinter(Printer):
             self.print_string(f"{value:.8e}")
         else:
             self.print_string(f"{value:.16e}")
+
+
+def exact_text(module: Operation, *, generic: bool = False, locations: bool = False) -> str:
+    """Returns the text of a module that parses back to the same bits.
+
+    Args:
+        module: Any op.
+        generic: In the generic form, which MLIR's own tools read.
+        locations: With the places that ops come from.
+    """
+    text = StringIO()
+    ExactPrinter(text, print_generic_format=generic, print_debuginfo=locations).print_op(module)
+    return text.getvalue() + "\n"
 
 
 def print_exactly(printer: Printer, attribute: Attribute) -> None:

@@ -1,23 +1,26 @@
-"""`ge-verify-plan`: wrong plans are rejected, and no single corruption of a right one does harm."""
+"""`ge-verify-plan`: wrong plans are rejected, each with what is wrong and where."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import permutations
-
-import numpy as np
 import pytest
-from xdsl.dialects.builtin import ModuleOp
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.ge.base import int_attr
-from ge_dialect.ge_exec import ArenaOp, PlanOp, RecordOp, WaitOp
-from ge_dialect.ge_exec.memory import PlacedOp, offset_of
-from ge_dialect.ge_exec.tasks import TaskOp, task_id
+from ge_dialect.ge_exec import PlanOp
+from ge_dialect.ge_exec.tasks import task_id
 from ge_dialect.lowering.om.encode import plan_of
 from ge_dialect.lowering.verify_plan import verify_plan
-from ge_dialect.tools.runtime.executor import Executor
-from tests.plan_texts import CHAIN, FEEDS, FORK, M4, T4, launch, module_of, output, placed, stream
+from tests.plan_texts import (
+    CHAIN,
+    FORK,
+    KERNELS,
+    M4,
+    T4,
+    launch,
+    module_of,
+    output,
+    placed,
+    stream,
+)
 
 SOFTMAX = f"""
 ge_exec.kernel @softmax "SoftmaxV2" engine "vector" flops 20 {{
@@ -38,8 +41,6 @@ WEIGHT = f'%w = ge_exec.weight <"w", "m.onnx", 0, 16> in %work offset 192 : {M4}
 
 
 def plan(*lines: str, kernels: str = "") -> PlanOp:
-    from tests.plan_texts import KERNELS
-
     return plan_of(module_of("\n".join(lines), KERNELS + kernels))
 
 
@@ -307,87 +308,6 @@ def test_empty_buffers_share_bytes_with_anything():
 
 def test_equal_weights_may_share_bytes():
     verify_plan(plan(placed(256), WEIGHT, WEIGHT.replace("%w =", "%u =").replace('"w"', '"u"')))
-
-
-Corruption = tuple[str, ModuleOp]
-
-
-def corruptions(text: str) -> Iterator[Corruption]:
-    """Yields every single corruption of a plan, each in a module of its own."""
-    sample = plan_of(module_of(text))
-    placed_ops = [i for i, op in enumerate(sample.body.block.ops) if isinstance(op, PlacedOp)]
-    for index in placed_ops:
-        for shift in (-64, -4, 4, 64):
-            module = module_of(text)
-            op = list(plan_of(module).body.block.ops)[index]
-            assert isinstance(op, PlacedOp)
-            if (offset := offset_of(op)) is not None and offset + shift >= 0:
-                op.properties["offset"] = int_attr(offset + shift)
-                yield f"op {index} moved by {shift}", module
-    syncs = [op for op in sample.walk() if isinstance(op, RecordOp | WaitOp)]
-    for index in range(len(syncs)):
-        module = module_of(text)
-        op = [op for op in module.walk() if isinstance(op, RecordOp | WaitOp)][index]
-        op.detach()
-        yield f"without {op}", module
-    for first, second in permutations(range(len(sample.tasks())), 2):
-        if first < second:
-            module = module_of(text)
-            swap(plan_of(module).tasks()[first], plan_of(module).tasks()[second])
-            yield f"tasks {first} and {second} swapped", module
-    for cut in (1, 16, 64):
-        module = module_of(text)
-        for op in module.walk():
-            if isinstance(op, ArenaOp):
-                op.properties["size"] = int_attr(end_of(plan_of(module)) - cut)
-        yield f"arena cut by {cut}", module
-
-
-def end_of(found: PlanOp) -> int:
-    """The first byte behind everything in a plan."""
-    return max((offset_of(op) or 0) + op.size for op in (*found.inputs, *found.buffers))
-
-
-def swap(first: TaskOp, second: TaskOp) -> None:
-    """Puts two tasks in the place of each other; each keeps its number."""
-    markers = RecordOp(100), RecordOp(101)
-    for task, marker in zip((first, second), markers, strict=True):
-        block = task.parent
-        assert block is not None
-        block.insert_op_before(marker, task)
-        task.detach()
-    for task, marker in zip((second, first), markers, strict=True):
-        block = marker.parent
-        assert block is not None
-        block.insert_op_before(task, marker)
-        marker.detach()
-
-
-@pytest.mark.parametrize("text", [CHAIN, FORK], ids=["chain", "fork"])
-def test_every_single_corruption_is_caught_or_harmless(text: str):
-    right = Executor(module_of(text)).run(FEEDS)
-    caught = harmless = 0
-    for what, module in corruptions(text):
-        try:
-            verify_plan(plan_of(module))
-        except GEError as error:
-            assert error.code == "GE0540", what
-            caught += 1
-            continue
-        harmless += 1
-        executor = Executor(module)
-        for seed in range(4):
-            found = executor.run(FEEDS, schedule_seed=seed, poison=True)
-            for name, value in right.items():
-                np.testing.assert_array_equal(found[name], value, err_msg=what)
-    assert min(caught, harmless) > 4
-
-
-def test_no_wait_of_a_plan_can_be_left_out():
-    for what, module in corruptions(FORK):
-        if what.startswith("without ge_exec.wait") or what.startswith("without ge_exec.record"):
-            with pytest.raises(GEError):
-                verify_plan(plan_of(module))
 
 
 def test_the_order_of_tasks_is_that_of_their_numbers():

@@ -63,7 +63,9 @@ def write_reports(plan: CompiledPlan, args: argparse.Namespace) -> None:
     if args.summary is not None:
         write_atomically(args.summary, (json.dumps(plan.summary, indent=2) + "\n").encode())
     if args.dump_ir is not None:
-        write_atomically(args.dump_ir, f"{plan.module}\n".encode())
+        from ge_dialect.printing import exact_text
+
+        write_atomically(args.dump_ir, exact_text(plan.module).encode())
 
 
 def main(argv: Sequence[str] | None = None) -> None:

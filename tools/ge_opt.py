@@ -261,12 +261,10 @@ def check_roundtrip(tool: GEOptMain, module: ModuleOp) -> None:
     """
     from xdsl.parser import Parser
 
-    from ge_dialect.printing import ExactPrinter
+    from ge_dialect.printing import exact_text
 
     for generic in (False, True):
-        text = StringIO()
-        ExactPrinter(text, print_generic_format=generic).print_op(module)
-        again = Parser(tool.ctx, text.getvalue()).parse_module()
+        again = Parser(tool.ctx, exact_text(module, generic=generic)).parse_module()
         if not again.is_structurally_equivalent(module):
             form = "generic" if generic else "custom"
             raise GEError("GE0391", f"the {form} form does not parse back to the same module")

@@ -23,7 +23,12 @@ MAX_DENSE_ELEMENTS = 1 << 20
 
 xDSL expands `dense<0> : tensor<1000000000xf32>` while it parses, so this is checked before.
 """
-_DENSE = re.compile(r"dense<[^>]{0,4096}>\s*:\s*(?:tensor|vector|memref)<([0-9x ]*)")
+MAX_ALL_ELEMENTS = 1 << 26
+"""All dense constants of a plan together have at most this many."""
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//|(?<![\w.$%@#!^-])dense(?=\s*<)')
+"""What may hide a dense constant, or starts one: a string, a comment, the keyword."""
+_DENSE = re.compile(r"dense<[^>]*> : (?:tensor|vector)<((?:[0-9]{1,18}x)*)[^0-9>]")
+"""A dense constant as it is written into plans, up to its shape."""
 
 
 @dataclass
@@ -49,14 +54,32 @@ def read_plan(path: str) -> LoadedPlan:
     """
     om = read_om(path)
     text = om.plan()
-    for shape in _DENSE.findall(text):
-        elements = prod(int(dim) for dim in re.findall(r"\d+", shape))
-        if elements > MAX_DENSE_ELEMENTS:
-            raise broken(path, f"a constant of {elements} elements in its text")
+    check_constants(text, path)
     module = parse_plan(text, path)
     entry = om.container.find(PartitionType.WEIGHTS_DATA)
     bind_weights(module, path, 0 if entry is None else entry.offset, len(om.weights))
     return LoadedPlan(module, om.weights, om)
+
+
+def check_constants(text: str, path: str) -> None:
+    """Checks that no dense constant of a plan takes more memory than its text lets one expect.
+
+    Raises:
+        GEError: One does, or is in another form than that of plans.
+    """
+    total = end = 0
+    for token in _TOKEN.finditer(text):
+        if token.group() == "//":
+            raise broken(path, "a comment in its text, where none is ever written")
+        if token.start() < end or not token.group().startswith("dense"):
+            continue
+        if (found := _DENSE.match(text, token.start())) is None:
+            raise broken(path, "a constant in its text that is written in an unknown form")
+        end = found.end()
+        elements = prod(int(dim) for dim in found.group(1).split("x") if dim)
+        total += elements
+        if elements > MAX_DENSE_ELEMENTS or total > MAX_ALL_ELEMENTS:
+            raise broken(path, f"a constant of {elements} elements in its text")
 
 
 def plan_context() -> Context:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from io import StringIO
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
@@ -17,7 +16,7 @@ from ge_dialect.ge_exec.memory import offset_of
 from ge_dialect.lowering.om.file import PackedWeights, write_om
 from ge_dialect.lowering.om.graph import om_model
 from ge_dialect.lowering.verify_plan import verify_plan
-from ge_dialect.printing import ExactPrinter
+from ge_dialect.printing import exact_text
 from ge_dialect.targets.dlti import attached_target, target_of
 from ge_dialect.weights import WeightSource
 
@@ -133,6 +132,4 @@ def relative_weights(
 
 def plan_text(module: ModuleOp) -> str:
     """Returns the text of a module as a plan holds it: custom form, with locations."""
-    text = StringIO()
-    ExactPrinter(text, print_debuginfo=True).print_op(module)
-    return text.getvalue() + "\n"
+    return exact_text(module, locations=True)
