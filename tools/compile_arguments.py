@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Sequence
-from difflib import get_close_matches
-from typing import NoReturn
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.tools.arguments import Parser, refuse_unknown
 from ge_dialect.tools.atc import UNSUPPORTED, check_unsupported
 
 FRAMEWORK_ONNX = 5
 _SWITCH = "--display-model-info"
-
-
-class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors have a code and one line."""
-
-    def error(self, message: str) -> NoReturn:
-        raise GEError("GE0105", message, hint=f"see {self.prog} --help")
 
 
 def make_parser() -> Parser:
@@ -116,15 +107,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     """
     parser = make_parser()
     args, unknown = parser.parse_known_args(without_unsupported(dashed(argv)))
-    if unknown:
-        name = unknown[0].partition("=")[0]
-        known = [*re.findall(r"--[a-z-]+", parser.format_help()), *UNSUPPORTED]
-        near = get_close_matches(name, known, 1)
-        raise GEError(
-            "GE0105",
-            f"unknown argument '{unknown[0][:60]}'",
-            hint=f"did you mean '{near[0]}'?" if near else "see ge-compile --help",
-        )
+    refuse_unknown(parser, unknown, tuple(UNSUPPORTED))
     return args
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import difflib
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
+from ge_dialect.tools.arguments import Parser, refuse_unknown
 from ge_dialect.tools.cli import run_tool
 
 if TYPE_CHECKING:
@@ -32,13 +31,6 @@ scale = max(1, max |want|); NaN equals NaN. Tolerances by the type of the output
   anything else      exact
 --rtol and --atol override them for all numbers. The exit code is 1 where an output differs.
 """
-
-
-class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: error: {message}; see {self.prog} --help\n")
 
 
 def make_parser() -> Parser:
@@ -99,14 +91,14 @@ def _tolerance(text: str) -> float:
 
 
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
-    """Returns the arguments; where they are wrong, ends the process with one line."""
+    """Returns the arguments.
+
+    Raises:
+        GEError: One is unknown or wrong.
+    """
     parser = make_parser()
     args, unknown = parser.parse_known_args(argv)
-    if unknown:
-        known = re.findall(r"--[a-z-]+", parser.format_usage())
-        near = difflib.get_close_matches(unknown[0].split("=")[0].replace("_", "-"), known, 1)
-        hint = f", did you mean '{near[0]}'?" if near else ""
-        parser.error(f"unknown argument '{unknown[0]}'{hint}")
+    refuse_unknown(parser, unknown)
     if args.compare is None and (args.rtol is not None or args.atol is not None):
         parser.error("--rtol and --atol need --compare")
     return args
