@@ -65,8 +65,9 @@ bench: $(READY)  ## Measure compile time and plans
 	$(BIN)/python benchmarks/run.py
 
 .PHONY: docs
-docs: $(READY)  ## Regenerate docs/errors.md
+docs: $(READY)  ## Regenerate docs/errors.md and docs/dialects.md
 	$(BIN)/python scripts/write_error_docs.py
+	$(BIN)/python scripts/write_dialect_docs.py
 
 .PHONY: clean
 clean:  ## Remove what was generated, also .venv

@@ -40,7 +40,7 @@ from ge_dialect.ge_exec import (
     WeightOp,
 )
 from ge_dialect.ge_exec.memory import PlacedOp, base_of, buffer_bytes, buffer_type
-from ge_dialect.locations import location_name
+from ge_dialect.locations import location_name, op_name
 from ge_dialect.lowering.kernels import KernelTable, external_values
 from ge_dialect.lowering.static_sizes import check_static
 
@@ -130,7 +130,7 @@ class Bufferizer:
             else:
                 raise GEError(
                     "GE0521",
-                    f"'{op.name}' at {location_name(op) or 'unknown'} has no kernel:"
+                    f"'{op_name(op)}' at {location_name(op) or 'unknown'} has no kernel:"
                     " only ops of ge can be lowered",
                 )
         stream = StreamOp(0, self.tasks)

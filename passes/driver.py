@@ -126,7 +126,8 @@ class Driver:
         self._push(op)
 
     def _removed(self, op: Operation) -> None:
-        self._push_owners(op.operands)
+        for inner in op.walk():
+            self._push_owners(inner.operands)
         for inner in op.walk():
             self.worklist.pop(inner, None)
 
@@ -144,16 +145,18 @@ class Driver:
                 self._push(owner)
 
     def _erase_dead(self, op: Operation) -> None:
-        self._push_owners(op.operands)
+        self._removed(op)
         op.detach()
         op.erase()
 
     def _too_many(self) -> GEError:
         names = sorted(set(self.recent), key=lambda name: (-self.recent.count(name), name))
-        shown = " and ".join(names[:2])
+        shown = f"{names[0]} applies to its own result"
+        if len(names) > 1:
+            shown = f"{names[0]} and {names[1]} undo each other"
         return GEError(
             "GE0401",
-            f"'{self.pass_name}' does not come to an end: {shown} undo each other",
+            f"'{self.pass_name}' does not come to an end: {shown}",
             hint="disable one of them, or report this as a bug with the reproducer",
         )
 

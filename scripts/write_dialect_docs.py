@@ -19,13 +19,13 @@ HEAD = """\
 # Dialects
 
 Generated from the docstrings of the ops by `make docs`. `?` marks an operand or attribute that may
-be absent, `*` one that stands for any number. A line that begins with *GE* gives GE's name of the op
-type, the engine that runs it, and how it walks its operands.
+be absent, `*` one that stands for any number. A line that begins with *GE* gives GE's name of the
+op type, the engine that runs it, and how it walks its operands.
 
 A module may carry `ge.opset` and `ge.producer` (of the model it was imported from), `ge.model` (the
 name of the model) and `ge.target` (the machine it is compiled for). `ge.name` on an argument or
-result of a function is the name of the model's input or output. A location is the name of the node in
-the model.
+result of a function is the name of the model's input or output. A location is the name of the node
+in the model.
 
 """
 
@@ -63,7 +63,7 @@ def headline(text: str | None) -> str:
     return cleandoc(text or "").splitlines()[0].rstrip(".")
 
 
-def documentation(cls: type[Operation] | type[Attribute]) -> str:
+def documentation(cls: type[Operation | Attribute]) -> str:
     """Returns the docstring of a class."""
     return cleandoc(cls.__doc__ or "")
 

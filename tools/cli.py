@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.source_text import check_strings
 
 if TYPE_CHECKING:
     from xdsl.utils.exceptions import ParseError
@@ -65,16 +66,18 @@ def decode_text(path: str, data: bytes) -> str:
     """Returns the text of a file in MLIR's textual form.
 
     Raises:
-        GEError: It is not text.
+        GEError: It is not text, or a string in it does not end.
     """
     try:
-        return data.decode("utf-8")
+        text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise GEError(
             "GE0310",
             f"'{path}' is not text: byte {error.start} is not UTF-8",
             hint="give a .mlir file; an .onnx or .om file needs its own extension",
         ) from error
+    check_strings(text, path)
+    return text
 
 
 def write_atomically(path: str, data: bytes) -> None:

@@ -114,7 +114,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 def dashed(argv: Sequence[str]) -> list[str]:
     """Returns arguments with `--flag_name` as `--flag-name`; values stay as they are."""
     found: list[str] = []
-    for argument, following in zip(argv, [*argv[1:], ""], strict=True):
+    for argument, following in zip(argv, (*argv, "")[1:], strict=True):
         name, separator, value = argument.partition("=")
         if argument.startswith("--"):
             argument = name.replace("_", "-") + separator + value
@@ -171,11 +171,13 @@ def output_path(args: argparse.Namespace) -> str:
     """Returns the file to write; ATC's `--output name` means `name.om`.
 
     Raises:
-        GEError: None is named.
+        GEError: None is named, or a folder is.
     """
     if args.output is None:
         raise GEError("GE0105", "expected an output file", hint="ge-compile MODEL -o OUT.om")
     path: str = args.output
+    if path.endswith("/"):
+        raise GEError("GE0103", f"cannot write '{path}': is a directory", hint="name a file")
     return path if path.endswith(".om") else f"{path}.om"
 
 

@@ -22,6 +22,7 @@ from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseE
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from ge_dialect.diagnostics import GEError, explain
+from ge_dialect.printing import exact_text
 from ge_dialect.tools.cli import (
     check_writable,
     decode_text,
@@ -123,9 +124,9 @@ class GEOptMain(xDSLOptMain):
         if not self.args.disable_verify:
             self.check(module, previous)
         if previous is not None and previous.name == self.args.print_after:
-            report(f"// IR after {previous.name}\n{module}\n")
+            report(f"// IR after {previous.name}\n{exact_text(module)}")
         if previous is not None and following is not None and self.args.print_between_passes:
-            report(f"// IR after {previous.name}\n{module}\n")
+            report(f"// IR after {previous.name}\n{exact_text(module)}")
         self.started = time.perf_counter()
 
     def check(self, module: ModuleOp, previous: ModulePass | None) -> None:
@@ -260,8 +261,6 @@ def check_roundtrip(tool: GEOptMain, module: ModuleOp) -> None:
         GEError: What comes back is another module.
     """
     from xdsl.parser import Parser
-
-    from ge_dialect.printing import exact_text
 
     for generic in (False, True):
         again = Parser(tool.ctx, exact_text(module, generic=generic)).parse_module()

@@ -41,6 +41,15 @@ PASSES: dict[str, CodeInfo] = {
         ),
         solution="Constrain the attribute, keep it in the result, or say that any value will do.",
     ),
+    "GE0423": CodeInfo(
+        title="sibling rule reads too much",
+        symptom="A rule that fuses siblings is refused: its ops read several computed values.",
+        cause=(
+            "Siblings become one kernel where the first of them stands; what the others read"
+            " besides the shared operand may not be computed there yet. Constants may be moved."
+        ),
+        solution="Let the pattern be one shared `Any` and then `Weight` only.",
+    ),
     "GE0430": CodeInfo(
         title="unknown optimisation level",
         symptom="A pipeline is asked for a level that does not exist.",

@@ -16,6 +16,7 @@ from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.attributes import NamedWeight, WeightAttr
 from ge_dialect.lowering.om.file import OmFile, read_om
 from ge_dialect.lowering.om.layout import PartitionType
+from ge_dialect.source_text import check_strings
 from ge_dialect.weights import WeightSource
 
 MAX_DENSE_ELEMENTS = 1 << 20
@@ -62,11 +63,15 @@ def read_plan(path: str) -> LoadedPlan:
 
 
 def check_constants(text: str, path: str) -> None:
-    """Checks that no dense constant of a plan takes more memory than its text lets one expect.
+    """Checks that no constant of a plan takes more time or memory than its text lets one expect.
 
     Raises:
-        GEError: One does, or is in another form than that of plans.
+        GEError: One does, or is in another form than that of plans; or a string does not end.
     """
+    try:
+        check_strings(text, "plan")
+    except GEError as error:
+        raise broken(path, error.message) from error
     total = end = 0
     for token in _TOKEN.finditer(text):
         if token.group() == "//":

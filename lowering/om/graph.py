@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.dtypes import dtype_of
@@ -153,8 +154,19 @@ class GraphBuilder:
             self.sources[base_of(value)[0]] = (f"{name}:{index}", desc)
 
     def kernel_of(self, task: TaskOp) -> KernelOp | None:
-        """Returns the kernel that a task runs; a copy runs none."""
-        return self.kernels[task.kernel.string_value()] if isinstance(task, LaunchOp) else None
+        """Returns the kernel that a task runs; a copy runs none.
+
+        Raises:
+            GEError: There is none of that name.
+        """
+        if not isinstance(task, LaunchOp):
+            return None
+        name = task.kernel.string_value()
+        if (kernel := self.kernels.get(name)) is None:
+            raise GEError(
+                "GE0807", f"task {task_id(task)} @{name}: there is no kernel of that name"
+            )
+        return kernel
 
     def _source(self, value: SSAValue) -> Source:
         return self.sources[base_of(value)[0]]

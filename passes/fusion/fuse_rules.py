@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -16,8 +15,7 @@ from ge_dialect import remarks
 from ge_dialect.ge.base import GEOp
 from ge_dialect.passes import statistics
 from ge_dialect.passes.fusion.build import fuse_ops, hoist_constants
-from ge_dialect.passes.fusion.match import Failure, Match, failed_conditions, match_rule
-from ge_dialect.passes.fusion.pattern import Any, Weight
+from ge_dialect.passes.fusion.match import Failure, Match, match_rule, match_sibling
 from ge_dialect.passes.fusion.registry import default_registry
 from ge_dialect.passes.fusion.rule import FusionRule, Rule, SiblingRule
 
@@ -93,7 +91,7 @@ class Fuser:
         for siblings in groups.values():
             if len(siblings) < rule.count:
                 continue
-            failures = [f for op in siblings for f in sibling_failures(rule, op)]
+            failures = [f for op in siblings for f in match_sibling(rule, op).failures]
             if len(siblings) != rule.count:
                 message = f"{len(siblings)} siblings, the kernel takes {rule.count}"
                 failures.append(
@@ -132,31 +130,6 @@ class Fuser:
                 wanted=failure.wanted,
                 fix=failure.fix,
             )
-
-
-def sibling_failures(rule: SiblingRule, op: GEOp) -> Sequence[Failure]:
-    """Returns what keeps one op out of a sibling kernel."""
-    match = Match(ops=[op])
-    for pattern, value in zip(rule.pattern.operands, op.operands, strict=False):
-        if isinstance(pattern, Weight) and not is_constant(value.owner):
-            return [
-                Failure(
-                    op,
-                    remarks.ReasonClass.CONST,
-                    f"'{pattern.name}' is no constant",
-                    "a computed value",
-                    "a constant",
-                )
-            ]
-        assert isinstance(pattern, Any | Weight)
-    return failed_conditions(rule.conditions, match)
-
-
-def is_constant(owner: object) -> bool:
-    """Whether the owner of a value is a constant of `ge`."""
-    from ge_dialect.ge.constants import ConstantOp
-
-    return isinstance(owner, ConstantOp)
 
 
 def near_miss(rule: FusionRule, match: Match) -> bool:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import constant_attr
 from ge_dialect.passes.fusion.pattern import Any, Maybe, Node, Pattern, Weight
-from ge_dialect.passes.fusion.rule import Condition, FusionRule
+from ge_dialect.passes.fusion.rule import Condition, FusionRule, SiblingRule
 from ge_dialect.remarks import ReasonClass
 
 
@@ -43,6 +43,7 @@ class Match:
         ops: The matched ops.
         named: Matched ops by the name of their node.
         captures: Values from outside by name.
+        inputs: Values from outside, those without a name as well.
         failures: What does not fit although the structure does.
         structural: Whether every op of the pattern was found.
     """
@@ -50,6 +51,7 @@ class Match:
     ops: list[GEOp] = field(default_factory=list[GEOp])
     named: dict[str, GEOp] = field(default_factory=dict[str, GEOp])
     captures: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
+    inputs: list[SSAValue] = field(default_factory=list[SSAValue])
     failures: list[Failure] = field(default_factory=list[Failure])
     structural: bool = True
 
@@ -69,6 +71,7 @@ class Match:
             list(self.ops),
             dict(self.named),
             dict(self.captures),
+            list(self.inputs),
             list(self.failures),
             self.structural,
         )
@@ -80,7 +83,14 @@ def match_rule(rule: FusionRule, root: GEOp) -> Match:
     found = _match_node(rule.pattern, root, Match(), fixes)
     if not found.structural:
         return found
-    found.failures += outside_uses(found.ops)
+    found.failures += outside_uses(found.ops) + inner_inputs(found)
+    found.failures += failed_conditions(rule.conditions, found)
+    return found
+
+
+def match_sibling(rule: SiblingRule, op: GEOp) -> Match:
+    """Returns the match of one sibling; what else it is used for does not matter."""
+    found = _match_node(rule.pattern, op, Match(), {})
     found.failures += failed_conditions(rule.conditions, found)
     return found
 
@@ -123,37 +133,63 @@ def outside_uses(ops: Sequence[GEOp]) -> list[Failure]:
     return failures
 
 
-def _match(pattern: Pattern, value: SSAValue, so_far: Match, fixes: Mapping[str, str]) -> Match:
+def inner_inputs(match: Match) -> list[Failure]:
+    """Returns a failure where the kernel would read a value that it computes itself."""
+    inside = set(match.ops)
+    root = match.ops[0]
+    return [
+        Failure(
+            root,
+            ReasonClass.OVERLAP,
+            f"an input of the kernel is the result of '{value.owner.name}', which is part of it",
+        )
+        for value in dict.fromkeys(match.inputs)
+        if value.owner in inside and isinstance(value.owner, Operation)
+    ]
+
+
+def _match(
+    pattern: Pattern, value: SSAValue, reader: GEOp, so_far: Match, fixes: Mapping[str, str]
+) -> Match:
     match pattern:
         case Any():
             return _capture(pattern.name, value, so_far)
         case Weight():
             if constant_attr(value) is None:
-                owner = so_far.ops[-1]
                 so_far.failures.append(
                     Failure(
-                        owner,
+                        reader,
                         ReasonClass.CONST,
-                        f"operand '{pattern.name or 'weight'}' of '{owner.name}' is no constant",
+                        f"operand '{pattern.name or 'weight'}' of '{reader.name}' is no constant",
                         "a computed value",
                         "a constant",
                     )
                 )
             return _capture(pattern.name, value, so_far)
         case Maybe():
-            if isinstance(value.owner, pattern.node.op):
-                return _match_node(pattern.node, value.owner, so_far, fixes)
-            return _match(pattern.node.operands[0], value, so_far, fixes)
+            without = pattern.node.operands[0]
+            if (op := _producer(value, pattern.node)) is None:
+                return _match(without, value, reader, so_far, fixes)
+            found = _match_node(pattern.node, op, so_far.copy(), fixes)
+            if found.ok:
+                return found
+            other = _match(without, value, reader, so_far.copy(), fixes)
+            return max(found, other, key=lambda attempt: attempt.score)
         case Node():
-            if isinstance(value.owner, pattern.op):
-                return _match_node(pattern, value.owner, so_far, fixes)
-            return _stop(pattern, value, so_far)
+            if (op := _producer(value, pattern)) is not None:
+                return _match_node(pattern, op, so_far, fixes)
+            return _stop(pattern, value, reader, so_far)
 
 
-def _stop(pattern: Node, value: SSAValue, so_far: Match) -> Match:
+def _producer(value: SSAValue, pattern: Node) -> GEOp | None:
+    """Returns the op of a node that gives a value as its first result: others mean other things."""
+    first = isinstance(value, OpResult) and value.index == 0
+    return value.owner if first and isinstance(value.owner, pattern.op) else None
+
+
+def _stop(pattern: Node, value: SSAValue, reader: GEOp, so_far: Match) -> Match:
     """Records that another op stands where the pattern wants one."""
     so_far.structural = False
-    reader = so_far.ops[-1]
     name = value.owner.name if isinstance(value.owner, Operation) else "an argument"
     so_far.failures.append(
         Failure(
@@ -168,6 +204,7 @@ def _stop(pattern: Node, value: SSAValue, so_far: Match) -> Match:
 
 
 def _capture(name: str, value: SSAValue, so_far: Match) -> Match:
+    so_far.inputs.append(value)
     if name and so_far.captures.setdefault(name, value) is not value:
         so_far.structural = False
     return so_far
@@ -190,16 +227,17 @@ def _match_node(pattern: Node, op: GEOp, so_far: Match, fixes: Mapping[str, str]
                     fixes.get(f"{op.name}.{name}", ""),
                 )
             )
-    attempts = [_match_operands(pattern.operands, op.operands, so_far.copy(), fixes)]
+    attempts = [_match_operands(pattern.operands, op.operands, op, so_far.copy(), fixes)]
     if pattern.commutes and not attempts[0].ok:
         swapped = (op.operands[1], op.operands[0])
-        attempts.append(_match_operands(pattern.operands, swapped, so_far.copy(), fixes))
+        attempts.append(_match_operands(pattern.operands, swapped, op, so_far.copy(), fixes))
     return max(attempts, key=lambda attempt: attempt.score)
 
 
 def _match_operands(
     patterns: Sequence[Pattern],
     values: Sequence[SSAValue],
+    reader: GEOp,
     so_far: Match,
     fixes: Mapping[str, str],
 ) -> Match:
@@ -207,5 +245,5 @@ def _match_operands(
         so_far.structural = False
         return so_far
     for pattern, value in zip(patterns, values, strict=False):
-        so_far = _match(pattern, value, so_far, fixes)
+        so_far = _match(pattern, value, reader, so_far, fixes)
     return so_far

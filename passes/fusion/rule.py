@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.passes.fusion.pattern import Node, Verdict, nodes_of
+from ge_dialect.passes.fusion.pattern import Any, Node, Verdict, Weight, nodes_of
 from ge_dialect.remarks import ReasonClass
 
 if TYPE_CHECKING:
@@ -99,12 +99,15 @@ class RuleRegistry:
         """Adds a rule.
 
         Raises:
-            GEError: The name is taken, or the rule leaves an attribute of a matched op open.
+            GEError: The name is taken, the rule leaves an attribute of a matched op open, or it is
+                a sibling rule of ops that read more than the shared operand and constants.
         """
         if rule.name in self.rules:
             raise GEError("GE0420", f"expected distinct rule names, got '{rule.name}' twice")
         for node in nodes_of(rule.pattern):
             check_strict(rule.name, node)
+        if isinstance(rule, SiblingRule):
+            check_siblings(rule)
         self.rules[rule.name] = rule
 
     def ordered(self, names: Sequence[str] = ()) -> Iterable[Rule]:
@@ -121,6 +124,21 @@ class RuleRegistry:
             )
         chosen = [self.rules[name] for name in names] if names else list(self.rules.values())
         return sorted(chosen, key=lambda rule: (-rule.priority, -rule.size, rule.name))
+
+
+def check_siblings(rule: SiblingRule) -> None:
+    """Checks that the siblings of a rule can stand in one place.
+
+    Raises:
+        GEError: They read a computed value besides the shared one: it may not be there yet.
+    """
+    shared, *others = rule.pattern.operands or (None,)
+    if not isinstance(shared, Any) or not all(isinstance(other, Weight) for other in others):
+        raise GEError(
+            "GE0423",
+            f"rule '{rule.name}' of siblings: expected a shared 'Any' and then 'Weight' only",
+            hint="write a FusionRule for ops that read more than one computed value",
+        )
 
 
 def check_strict(rule: str, node: Node) -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ge_dialect.ge_exec import ArenaOp, KernelOp, LaunchOp, PlanOp, RecordOp, kernels_by_name
+from ge_dialect.ge_exec.memory import base_of
 from ge_dialect.lowering.om.encode import plan_of
 from ge_dialect.remarks import Kind
 from ge_dialect.targets.dlti import target_of
@@ -82,7 +83,7 @@ def memory(plan: PlanOp) -> dict[str, dict[str, Any]]:
     arenas = {op.arena_name.data: op for op in plan.body.block.ops if isinstance(op, ArenaOp)}
     work, weights = arenas.get("work"), arenas.get("weights")
     io = sum(op.size for op in plan.inputs)
-    outputs = {op.buffer.owner for op in plan.outputs}
+    outputs = {base_of(op.buffer)[0] for op in plan.outputs}
     buffers = sum(op.size for op in plan.buffers)
     io += sum(op.size for op in plan.buffers if op in outputs)
     size = 0 if work is None else work.size.value.data

@@ -21,7 +21,7 @@ func.func @qkv(%x: tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>, tensor
 // Negative: one of the weights is computed.
 // CHECK-LABEL: func.func @computed_weight
 // CHECK-NOT:     ge.fusion
-// REMARK: QKVProjection: ge.matmul: 'weight' is no constant
+// REMARK: QKVProjection: ge.matmul: operand 'weight' of 'ge.matmul' is no constant
 func.func @computed_weight(%x: tensor<2x4xf32>, %wv: tensor<4x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>) {
   %wq = ge.constant dense<0.5> : tensor<4x4xf32>
   %wk = ge.constant dense<0.25> : tensor<4x4xf32>
