@@ -83,12 +83,11 @@ class Driver:
             if is_dead(op):
                 self._erase_dead(op)
                 continue
-            for pattern in by_root.get(type(op), ()):
-                if self._apply(pattern, op, listener):
-                    budget -= 1
-                    if budget < 0:
-                        raise self._too_many()
-                    break
+            patterns = by_root.get(type(op))
+            if patterns is not None and self._apply_first(patterns, op, listener):
+                budget -= 1
+                if budget < 0:
+                    raise self._too_many()
         for name, times in sorted(self.rewrites.items()):
             statistics.count(self.pass_name, name, times)
         return bool(self.rewrites)
@@ -100,16 +99,21 @@ class Driver:
                 found[root].append(pattern)
         return found
 
-    def _apply(self, pattern: Rewrite, op: Operation, listener: PatternRewriterListener) -> bool:
+    def _apply_first(
+        self, patterns: Sequence[Rewrite], op: Operation, listener: PatternRewriterListener
+    ) -> bool:
+        """Applies the first pattern that does something; returns whether one did."""
         rewriter = PatternRewriter(op)
         rewriter.extend_from_listener(listener)
         self._location = op.location
-        pattern.match_and_rewrite(op, rewriter)
-        if rewriter.has_done_action:
-            name = type(pattern).__name__
-            self.rewrites[name] += 1
-            self.recent = [*self.recent[-7:], name]
-        return rewriter.has_done_action
+        for pattern in patterns:
+            pattern.match_and_rewrite(op, rewriter)
+            if rewriter.has_done_action:
+                name = type(pattern).__name__
+                self.rewrites[name] += 1
+                self.recent = [*self.recent[-7:], name]
+                return True
+        return False
 
     def _listener(self) -> PatternRewriterListener:
         return PatternRewriterListener(

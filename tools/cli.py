@@ -43,6 +43,9 @@ def run_tool(
         return 1
     except KeyboardInterrupt:
         return 130
+    finally:
+        # The process ends: what is left need not be searched for garbage.
+        gc.freeze()
 
 
 def one_line(text: str) -> str:
