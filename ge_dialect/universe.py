@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from xdsl.ir import Dialect
+from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 from xdsl.utils.frontend import Frontend
 from xdsl.utils.target import Target
-
-from ge_dialect.lowering import get_all_passes as get_lowering_passes
-from ge_dialect.passes import get_all_passes as get_graph_passes
 
 
 def _ge() -> Dialect:
@@ -41,9 +41,17 @@ def _om_frontend() -> type[Frontend]:
     return OMFrontend
 
 
+def _all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
+    # The layers above hand out their factories; only here are they looked up from below.
+    from ge_dialect.lowering import get_all_passes as get_lowering_passes
+    from ge_dialect.passes import get_all_passes as get_graph_passes
+
+    return get_graph_passes() | get_lowering_passes()
+
+
 GE_UNIVERSE = Universe(
     all_dialects={"ge": _ge, "ge_exec": _ge_exec},
-    all_passes=get_graph_passes() | get_lowering_passes(),
+    all_passes=_all_passes(),
     all_targets={"om": _om_target},
     all_frontends={"onnx": _onnx_frontend, "om": _om_frontend},
 )
