@@ -29,8 +29,8 @@ def run_tool(
         body: Takes the arguments, returns the exit code.
         argv: Arguments without the program's name; None for the process's own.
     """
-    # A compilation makes many objects and little garbage: collect it less often.
-    gc.set_threshold(100_000, 50, 50)
+    # A compilation makes many objects, little garbage, and ends: looking for it costs more.
+    gc.set_threshold(10_000_000, 50, 50)
     try:
         return body(argv)
     except GEError as error:

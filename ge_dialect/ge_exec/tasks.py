@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
-from xdsl.dialects.builtin import FlatSymbolRefAttrConstr, StringAttr, SymbolRefAttr
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    FlatSymbolRefAttrConstr,
+    StringAttr,
+    SymbolRefAttr,
+    i32,
+)
+from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -21,6 +28,11 @@ from xdsl.utils.exceptions import VerifyException
 from ge_dialect.ge.base import I64Attr, int_attr
 from ge_dialect.ge_exec.kernels import KernelOp
 from ge_dialect.ge_exec.memory import AnyMemRef, buffer_bytes
+
+
+@lru_cache
+def _segments(inputs: int, outputs: int) -> DenseArrayBase:
+    return DenseArrayBase.from_list(i32, [inputs, outputs])
 
 
 @irdl_op_definition
@@ -54,9 +66,15 @@ class LaunchOp(IRDLOperation):
     def __init__(
         self, id: int, kernel: str, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]
     ):
-        super().__init__(
-            operands=[list(inputs), list(outputs)],
-            properties={"id": int_attr(id), "kernel": SymbolRefAttr(kernel)},
+        # A plan has one a task: the general constructor of IRDL takes four times as long.
+        Operation.__init__(
+            self,
+            operands=[*inputs, *outputs],
+            properties={
+                "id": int_attr(id),
+                "kernel": SymbolRefAttr(kernel),
+                "operandSegmentSizes": _segments(len(inputs), len(outputs)),
+            },
         )
 
     def kernel_op(self) -> KernelOp:
