@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xdsl.ir import SSAValue
+
 from ge_dialect.ge_exec import PlanOp
 from ge_dialect.ge_exec.memory import PlacedOp, base_of
 from ge_dialect.ge_exec.tasks import TaskOp, reads, writes
@@ -44,9 +46,10 @@ def task_graph(plan: PlanOp) -> TaskGraph:
     writers: dict[PlacedOp, list[int]] = defaultdict(list)
     since_write: dict[PlacedOp, list[int]] = defaultdict(list)
     found: dict[tuple[int, int], str] = {}
+    owners: dict[SSAValue, PlacedOp] = {}
     for position, task in enumerate(tasks):
-        read = list(dict.fromkeys(base_of(value)[0] for value in reads(task)))
-        written = list(dict.fromkeys(base_of(value)[0] for value in writes(task)))
+        read = _owners(reads(task), owners)
+        written = _owners(writes(task), owners)
         for owner in read:
             if writers[owner]:
                 _add(found, writers[owner][-1], position, "RAW", owner)
@@ -64,6 +67,14 @@ def task_graph(plan: PlanOp) -> TaskGraph:
     ordered = sorted(found.items(), key=lambda item: (item[0][1], item[0][0]))
     dependencies = [Dependency(a, b, why) for (a, b), why in ordered]
     return TaskGraph(tasks, dependencies, dict(readers), dict(writers))
+
+
+def _owners(values: Sequence[SSAValue], known: dict[SSAValue, PlacedOp]) -> list[PlacedOp]:
+    """Returns what owns the bytes of buffer values, each once; `known` holds those seen before."""
+    for value in values:
+        if value not in known:
+            known[value] = base_of(value)[0]
+    return list(dict.fromkeys(known[value] for value in values))
 
 
 def _add(

@@ -15,14 +15,14 @@ from xdsl.traits import IsolatedFromAbove
 
 from ge_dialect import remarks
 from ge_dialect.ge.structure import FusionOp
-from ge_dialect.passes import statistics
-from ge_dialect.passes.folding import (
+from ge_dialect.interpreters.folding import (
     evaluate_constant,
     foldable,
     operand_bytes,
     replace_by_constants,
     result_bytes,
 )
+from ge_dialect.passes import statistics
 
 NAME = "ge-constant-fold"
 

@@ -13,26 +13,22 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.structure import FusionOp, HostCallOp
+from ge_dialect.interpreters.folding import (
+    evaluate_constant,
+    is_shape_computation,
+    replace_by_constants,
+)
 from ge_dialect.locations import location_name
 from ge_dialect.passes import statistics
-from ge_dialect.passes.folding import (
-    evaluate_constant,
-    foldable,
-    operand_bytes,
-    replace_by_constants,
-    result_bytes,
-)
 
 NAME = "ge-infer-types"
-SHAPE_BYTES = 512
-"""Constants up to this size may be shapes; evaluating them is part of inference."""
 
 
 @dataclass(frozen=True)
@@ -71,21 +67,11 @@ class InferTypesPass(ModulePass):
             where = location_name(op) or "an op without a name"
             raise GEError("GE0301", f"'{op.name}' at {where}: {error}") from error
         statistics.count(NAME, "refined", int(changed))
-        if self.fold_shapes and _is_shape_computation(op):
+        if self.fold_shapes and is_shape_computation(op):
             constants = evaluate_constant(op)
             if not isinstance(constants, str):
                 replace_by_constants(op, constants)
                 statistics.count(NAME, "evaluated")
-
-
-def _is_shape_computation(op: Operation) -> bool:
-    size = result_bytes(op)
-    return (
-        size is not None
-        and size <= SHAPE_BYTES
-        and foldable(op)
-        and operand_bytes(op) <= 4 * SHAPE_BYTES
-    )
 
 
 def _promoted(op: GEOp) -> Sequence[GEOp]:
