@@ -48,6 +48,12 @@ def run_tool(
         gc.freeze()
 
 
+def without_blas_threads() -> None:
+    """Keeps numpy from starting a thread a core: a compilation multiplies no matrices, and they
+    cost a tenth of its CPU time. What the user has set stands. To be called before numpy loads."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
 def one_line(text: str) -> str:
     """Returns a message without line breaks and without what a terminal would act on."""
     line = " ".join(part.strip() for part in text.splitlines() if part.strip())

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ge_dialect.tools.cli import check_writable, run_tool, write_atomically
+from ge_dialect.tools.cli import check_writable, run_tool, without_blas_threads, write_atomically
 from ge_dialect.tools.compile_arguments import model_path, names, output_path, parse
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def write_reports(plan: CompiledPlan, args: argparse.Namespace) -> None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Entry point of the console script."""
+    without_blas_threads()
     sys.exit(run_tool("ge-compile", run, argv))
 
 

@@ -31,6 +31,7 @@ from ge_dialect.tools.cli import (
     read_file,
     run_tool,
     too_deep,
+    without_blas_threads,
     write_atomically,
 )
 from ge_dialect.validity import check_valid
@@ -319,6 +320,7 @@ def main_with(argv: Sequence[str] | None) -> int:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Entry point of the console script."""
+    without_blas_threads()
     sys.exit(run_tool("ge-opt", main_with, argv))
 
 
