@@ -36,7 +36,7 @@ demo: $(READY)  ## Compile a small transformer, run its plan, compare with the r
 	$(BIN)/ge-run $(DEMO)/bert_tiny.om --inputs examples/bert_tiny.npz --compare examples/bert_tiny.npz
 
 .PHONY: test
-test: lint types pytest lit  ## Run all checks and tests
+test: lint types pytest lit conformance  ## Run all checks and tests
 
 .PHONY: lint
 lint: $(READY)  ## Check style and format
@@ -56,13 +56,32 @@ types: stubs  ## Check types
 pytest: $(READY)  ## Run unit and property tests
 	$(BIN)/python -m pytest -q -n $(JOBS)
 
+EXAMPLES ?= 4000
+
+.PHONY: fuzz-graphs
+fuzz-graphs: $(READY)  ## Compare EXAMPLES random ONNX graphs with onnx.reference
+	HYPOTHESIS_PROFILE=explore GE_FUZZ_EXAMPLES=$(EXAMPLES) \
+	$(BIN)/python -m pytest -q -n $(JOBS) tests/test_random_onnx.py
+
 .PHONY: lit
 lit: $(READY)  ## Run the FileCheck tests
 	$(BIN)/lit -q -j$(JOBS) tests/filecheck
 
+.PHONY: conformance
+conformance: $(READY)  ## Run ONNX's own tests through the whole pipeline
+	$(BIN)/python -m tests.conformance.run --jobs $(JOBS)
+
+.PHONY: zoo
+zoo: $(READY)  ## Compile, run and compare every model of the zoo
+	$(BIN)/python benchmarks/zoo_table.py
+
 .PHONY: bench
 bench: $(READY)  ## Measure compile time and plans
 	$(BIN)/python benchmarks/run.py
+
+.PHONY: bench-scaling
+bench-scaling: $(READY)  ## Check that passes are linear, and cheap beside a huge constant
+	$(BIN)/python benchmarks/scaling.py
 
 .PHONY: docs
 docs: $(READY)  ## Regenerate docs/errors.md and docs/dialects.md

@@ -11,17 +11,28 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ge_dialect.diagnostics import GEError
+    from ge_dialect.passes.fusion.article import FusionRuleRegistry, fusion_rule
     from ge_dialect.tools.api import CompiledPlan, build_pipeline, compile
 
 __version__ = "0.1.0"
 
-__all__ = ["CompiledPlan", "GEError", "__version__", "build_pipeline", "compile"]
+__all__ = [
+    "CompiledPlan",
+    "FusionRuleRegistry",
+    "GEError",
+    "__version__",
+    "build_pipeline",
+    "compile",
+    "fusion_rule",
+]
 
 _LAZY = {
+    "FusionRuleRegistry": "ge_dialect.passes.fusion.article",
     "GEError": "ge_dialect.diagnostics",
     "CompiledPlan": "ge_dialect.tools.api",
     "build_pipeline": "ge_dialect.tools.api",
     "compile": "ge_dialect.tools.api",
+    "fusion_rule": "ge_dialect.passes.fusion.article",
 }
 
 _here = Path(__file__).parent

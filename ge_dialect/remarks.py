@@ -160,6 +160,12 @@ def listening() -> bool:
     return _collector.get() is not None
 
 
+def so_far() -> tuple[Remark, ...]:
+    """Returns what was said until now to the innermost collector; nothing where nobody listens."""
+    collector = _collector.get()
+    return () if collector is None else collector.remarks
+
+
 def passed(pass_name: str, rule: str, op: Operation, message: Message) -> None:
     """Says that a rewrite was done on `op`."""
     if (collector := _collector.get()) is not None:

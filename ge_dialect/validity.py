@@ -34,11 +34,12 @@ def describe(module: Operation, error: Exception) -> str:
         try:
             op.verify(verify_nested_ops=False)
         except (DiagnosticException, VerifyException) as found:
-            return f"{_where(op)}: {' '.join(str(found).split())[:MAX_MESSAGE]}"
+            return f"{where(op)}: {' '.join(str(found).split())[:MAX_MESSAGE]}"
     return text
 
 
-def _where(op: Operation) -> str:
+def where(op: Operation) -> str:
+    """Returns which op is meant: its name, its results, the symbol around it, the user's node."""
     names = [f"%{result.name_hint}" for result in op.results if result.name_hint]
     parts = [f"'{op_name(op)}'"]
     if names:

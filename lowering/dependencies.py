@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from ge_dialect.ge_exec import PlanOp
-from ge_dialect.ge_exec.memory import PlacedOp, base_of
-from ge_dialect.ge_exec.tasks import TaskOp, reads, writes
+from ge_dialect.ge_exec.control import TaskOp, reads, writes
+from ge_dialect.ge_exec.memory import Storage, base_of
 from ge_dialect.lowering.schedule.events import Dependency
 from ge_dialect.lowering.schedule.happens_before import HappensBefore, happens_before
 
@@ -28,8 +28,8 @@ class TaskGraph:
 
     tasks: Sequence[TaskOp]
     dependencies: Sequence[Dependency]
-    readers: dict[PlacedOp, list[int]]
-    writers: dict[PlacedOp, list[int]]
+    readers: dict[Storage, list[int]]
+    writers: dict[Storage, list[int]]
 
     def edges(self) -> list[tuple[int, int]]:
         """Returns the dependencies as pairs of positions."""
@@ -42,11 +42,11 @@ def task_graph(plan: PlanOp) -> TaskGraph:
     A buffer is what owns the bytes: views count as what they show.
     """
     tasks = plan.tasks()
-    readers: dict[PlacedOp, list[int]] = defaultdict(list)
-    writers: dict[PlacedOp, list[int]] = defaultdict(list)
-    since_write: dict[PlacedOp, list[int]] = defaultdict(list)
+    readers: dict[Storage, list[int]] = defaultdict(list)
+    writers: dict[Storage, list[int]] = defaultdict(list)
+    since_write: dict[Storage, list[int]] = defaultdict(list)
     found: dict[tuple[int, int], str] = {}
-    owners: dict[SSAValue, PlacedOp] = {}
+    owners: dict[SSAValue, Storage] = {}
     for position, task in enumerate(tasks):
         read = _owners(reads(task), owners)
         written = _owners(writes(task), owners)
@@ -69,7 +69,7 @@ def task_graph(plan: PlanOp) -> TaskGraph:
     return TaskGraph(tasks, dependencies, dict(readers), dict(writers))
 
 
-def _owners(values: Sequence[SSAValue], known: dict[SSAValue, PlacedOp]) -> list[PlacedOp]:
+def _owners(values: Sequence[SSAValue], known: dict[SSAValue, Storage]) -> list[Storage]:
     """Returns what owns the bytes of buffer values, each once; `known` holds those seen before."""
     for value in values:
         if value not in known:
@@ -78,7 +78,7 @@ def _owners(values: Sequence[SSAValue], known: dict[SSAValue, PlacedOp]) -> list
 
 
 def _add(
-    found: dict[tuple[int, int], str], earlier: int, later: int, kind: str, owner: PlacedOp
+    found: dict[tuple[int, int], str], earlier: int, later: int, kind: str, owner: Storage
 ) -> None:
     if earlier != later:
         name = owner.result.name_hint or "a buffer"

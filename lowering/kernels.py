@@ -43,7 +43,8 @@ class KernelTable:
         return symbol, [value for value in values if not is_immediate(value)]
 
     def _add(self, op: GEOp, body: Region) -> str:
-        title = op.ge_op_type()
+        # `Const` is the type of a weight in a graph of GE; this is a kernel that writes one.
+        title = "Fill" if isinstance(op, ConstantOp) else op.ge_op_type()
         symbol = self._symbol(title)
         kernel = KernelOp(symbol, title, engine_of(op), op.flops(), body)
         block = self.anchor.parent

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from xdsl.ir import Operation
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.ge_exec import CopyOp, LaunchOp, PlanOp, RecordOp, WaitOp
-from ge_dialect.ge_exec.tasks import TaskOp
+from ge_dialect.ge_exec import PlanOp, RecordOp, WaitOp
+from ge_dialect.ge_exec.control import TaskOp
 
 CODE = "GE0540"
 
@@ -77,7 +77,7 @@ class Clocks:
         if isinstance(op, RecordOp):
             self._record(stream, op.event.value.data)
             return True
-        assert isinstance(op, LaunchOp | CopyOp)
+        assert isinstance(op, TaskOp)
         position = clock[stream] + 1
         order.append((op, Place(stream, position, tuple(clock))))
         clock[stream] = position

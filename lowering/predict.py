@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from xdsl.ir import Region
 
 from ge_dialect.ge.attention import FlashAttentionOp
 from ge_dialect.ge.base import Engine, GEOp
 from ge_dialect.ge.dtypes import dtype_of
 from ge_dialect.ge.types import is_tensor
-from ge_dialect.ge_exec import CopyOp, KernelOp, LaunchOp, PlanOp, kernels_by_name
+from ge_dialect.ge_exec import BranchOp, KernelOp, LaunchOp, LoopOp, PlanOp, kernels_by_name
+from ge_dialect.ge_exec.control import TaskOp, reads, writes
 from ge_dialect.ge_exec.memory import buffer_bytes
-from ge_dialect.ge_exec.tasks import TaskOp, reads, writes
 from ge_dialect.lowering.dependencies import streams_of, task_graph
-from ge_dialect.lowering.machine.cost import KernelCost, Work, copy_cost, kernel_cost
+from ge_dialect.lowering.machine.cost import (
+    KernelCost,
+    Work,
+    copy_cost,
+    kernel_cost,
+    repeated_cost,
+)
 from ge_dialect.lowering.machine.simulate import Simulation, sim_task, simulate
 
 if TYPE_CHECKING:
@@ -35,18 +43,41 @@ class TaskCost:
 
 
 def task_costs(plan: PlanOp, tasks: Sequence[TaskOp], target: Target) -> list[TaskCost]:
-    """Returns the predicted cost of each task of a plan; each kernel is looked at once."""
+    """Returns the predicted cost of each task of a plan; each kernel is looked at once.
+
+    A branch costs what its more expensive side does; a loop its tasks times the iterations, one
+    where their number is not known before the run.
+    """
     kernels = kernels_by_name(plan)
     operations = {name: kernel_operations(kernel) for name, kernel in kernels.items()}
-    costs: list[TaskCost] = []
-    for task in tasks:
-        if isinstance(task, CopyOp):
-            cost = copy_cost(buffer_bytes(task.source.type), target)
-            costs.append(TaskCost(cost, str(Engine.DMA)))
-        else:
+    model = _Costs(kernels, operations, target)
+    return [model.of(task) for task in tasks]
+
+
+@dataclass(frozen=True)
+class _Costs:
+    kernels: Mapping[str, KernelOp]
+    operations: Mapping[str, dict[tuple[str, str], float]]
+    target: Target
+
+    def of(self, task: TaskOp) -> TaskCost:
+        if isinstance(task, LaunchOp):
             name = task.kernel.string_value()
-            costs.append(_launch_cost(task, kernels[name], operations[name], target))
-    return costs
+            return _launch_cost(task, self.kernels[name], self.operations[name], self.target)
+        if isinstance(task, BranchOp):
+            sides = (self._region(region, 1) for region in task.regions)
+            return TaskCost(max(sides, key=lambda cost: cost.us), str(Engine.HOST))
+        if isinstance(task, LoopOp):
+            trips = 1 if task.known_trips is None else task.known_trips
+            return TaskCost(self._region(task.tasks, trips), str(Engine.HOST))
+        return TaskCost(copy_cost(buffer_bytes(task.source.type), self.target), str(Engine.DMA))
+
+    def _region(self, region: Region, times: int) -> KernelCost:
+        costs: list[KernelCost] = []
+        for op in region.block.ops:
+            assert isinstance(op, TaskOp)
+            costs.append(self.of(op).cost)
+        return repeated_cost(costs, times)
 
 
 def _launch_cost(

@@ -7,7 +7,9 @@ put them, and which bytes each buffer has. Checked, for every execution that the
 - everything lies inside its arena;
 - two accesses of one byte, one of them a write, are ordered, and run in the order of the plan;
 - what a task reads is what was last written to that very buffer: nobody else has taken the bytes;
-- inputs and weights are never written; outputs hold their own value at the end.
+- inputs and weights are never written; outputs hold their own value at the end;
+- inside a branch all of that for either side, and after it for what both leave alike; inside a loop
+  for the first iteration and for every other.
 
 Vector clocks as in Mattern, "Virtual Time and Global States of Distributed Systems" (1989); the
 race check keeps the last write and the reads since, as in Flanagan and Freund, "FastTrack" (2009).
@@ -16,7 +18,6 @@ Cost: tasks times streams, plus the byte ranges that accesses cover.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ from itertools import pairwise
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import SymbolTable
 
@@ -32,15 +33,21 @@ from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge_exec import (
     ArenaOp,
+    BranchOp,
     InputOp,
     KernelOp,
     LaunchOp,
+    LoopOp,
+    ObjectOp,
+    ObjectType,
     PlanOp,
+    StoreOp,
     WeightOp,
 )
-from ge_dialect.ge_exec.memory import PlacedOp, base_of, buffer_bytes, offset_of
-from ge_dialect.ge_exec.tasks import TaskOp, reads, task_id, writes
+from ge_dialect.ge_exec.control import TaskOp, own_reads, own_writes, task_id
+from ge_dialect.ge_exec.memory import Storage, base_of, buffer_bytes, offset_of
 from ge_dialect.locations import location_name
+from ge_dialect.lowering.plan_bytes import Access, Bytes, Segment, overlap
 from ge_dialect.lowering.plan_clocks import CODE, Place, execution_order
 
 
@@ -53,16 +60,6 @@ class VerifyPlanPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for plan in [inner for inner in op.body.block.ops if isinstance(inner, PlanOp)]:
             verify_plan(plan)
-
-
-@dataclass(frozen=True)
-class Access:
-    """Bytes of an arena that a task touches: `[start, end)`, belonging to `owner`."""
-
-    owner: PlacedOp
-    arena: ArenaOp
-    start: int
-    end: int
 
 
 def verify_plan(plan: PlanOp) -> None:
@@ -90,59 +87,21 @@ def verify_plan(plan: PlanOp) -> None:
 
 def check_numbers(plan: PlanOp) -> None:
     """Checks that every task has a place of its own in the order of the plan."""
-    for task, following in pairwise(plan.tasks()):
+    tasks = plan.all_tasks()
+    for task, following in pairwise(tasks):
         if task_id(task) == task_id(following):
             both = f"{describe_task(task)} and {describe_task(following)}"
             raise GEError(CODE, f"{both} have the same number")
-
-
-@dataclass
-class Segment:
-    """Some bytes: whose value they hold, who wrote it, who has read it since (last a stream)."""
-
-    owner: PlacedOp | None = None
-    writer: tuple[TaskOp, Place] | None = None
-    readers: dict[int, tuple[TaskOp, Place]] = field(
-        default_factory=dict[int, tuple[TaskOp, Place]]
-    )
-
-    def copy(self) -> Segment:
-        """Returns an independent copy, for the other half of a split."""
-        return Segment(self.owner, self.writer, dict(self.readers))
-
-
-@dataclass
-class Bytes:
-    """An arena as segments between the offsets that accesses start and end at."""
-
-    starts: list[int] = field(default_factory=lambda: [0])
-    segments: list[Segment] = field(default_factory=lambda: [Segment()])
-
-    def covered(self, access: Access) -> list[Segment]:
-        """Returns the segments of an access, split so that they cover exactly its bytes."""
-        if access.start == access.end:
-            return []
-        first = self._split(access.start)
-        return self.segments[first : self._split(access.end)]
-
-    def _split(self, offset: int) -> int:
-        index = bisect_left(self.starts, offset)
-        if index == len(self.starts) or self.starts[index] != offset:
-            self.starts.insert(index, offset)
-            self.segments.insert(index, self.segments[index - 1].copy())
-        return index
-
-    def initialise(self, access: Access) -> None:
-        """Puts the value of an input or weight into its bytes."""
-        for segment in self.covered(access):
-            segment.owner = access.owner
+        if task_id(task) > task_id(following):
+            what = f"{describe_task(following)} comes after {describe_task(task)}"
+            raise GEError(CODE, what, hint="tasks in a branch or loop are numbered in order")
 
 
 @dataclass
 class Checker:
     """Runs through the tasks of a plan in an order that the streams allow."""
 
-    memory: dict[ArenaOp, Bytes] = field(default_factory=lambda: defaultdict(Bytes))
+    memory: dict[ArenaOp | Storage, Bytes] = field(default_factory=lambda: defaultdict(Bytes))
     known: dict[SSAValue, Access] = field(default_factory=dict[SSAValue, Access])
 
     def access(self, value: SSAValue) -> Access:
@@ -157,8 +116,8 @@ class Checker:
 
     def check(self, task: TaskOp, place: Place) -> None:
         """Checks one task against what came before it, and records what it does."""
-        read = [self.access(value) for value in reads(task)]
-        written = [self.access(value) for value in writes(task)]
+        read = [self.access(value) for value in own_reads(task)]
+        written = [self.access(value) for value in own_writes(task)]
         check_in_place(task, read, written)
         for access in read:
             for segment in self.covered(access):
@@ -168,6 +127,50 @@ class Checker:
         for access in written:
             self._check_write(task, place, access)
         self._commit(task, place, read, written)
+        if isinstance(task, BranchOp):
+            self._check_branch(task, place)
+        elif isinstance(task, LoopOp):
+            self._check_loop(task, place)
+
+    def _check_branch(self, task: BranchOp, place: Place) -> None:
+        before = self._snapshot()
+        self._check_region(task.then_tasks, place)
+        after_then = self._snapshot()
+        self.memory = before
+        self._check_region(task.else_tasks, place)
+        self._merge(after_then)
+
+    def _check_loop(self, task: LoopOp, place: Place) -> None:
+        """Runs the first iteration, then any later one: what both leave alike is all there is.
+
+        A task overwrites bytes or leaves them, so that a third iteration finds what the second did.
+        """
+        before = self._snapshot()
+        self._check_region(task.tasks, place)
+        if task.known_trips is None:
+            self._merge(before)
+        after_first = self._snapshot()
+        self._commit(task, place, (), [self.access(task.iteration)])
+        for access in (self.access(value) for value in own_reads(task)[1:]):
+            for segment in self.covered(access):
+                check_value(segment, access, describe_task(task))
+        if task.known_trips != 1:
+            self._check_region(task.tasks, place)
+            self._merge(after_first)
+
+    def _check_region(self, region: Region, place: Place) -> None:
+        for inner in region.block.ops:
+            assert isinstance(inner, TaskOp)
+            self.check(inner, place)
+
+    def _snapshot(self) -> defaultdict[ArenaOp | Storage, Bytes]:
+        copies = ((arena, held.copy()) for arena, held in self.memory.items())
+        return defaultdict(Bytes, copies)
+
+    def _merge(self, other: dict[ArenaOp | Storage, Bytes]) -> None:
+        """Keeps of two states what they have in common; bytes that differ hold nothing."""
+        for arena in dict.fromkeys((*self.memory, *other)):
+            self.memory[arena].merge(other.get(arena) or Bytes())
 
     def _commit(
         self, task: TaskOp, place: Place, read: Sequence[Access], written: Sequence[Access]
@@ -178,6 +181,7 @@ class Checker:
         for access in written:
             for segment in self.covered(access):
                 segment.owner, segment.writer, segment.readers = access.owner, (task, place), {}
+                segment.is_mixed = False
 
     def _check_write(self, task: TaskOp, place: Place, access: Access) -> None:
         if isinstance(access.owner, InputOp | WeightOp):
@@ -197,7 +201,8 @@ def check_value(segment: Segment, access: Access, reader: str) -> None:
         return
     if isinstance(access.owner, WeightOp) and isinstance(segment.owner, WeightOp):
         return  # equal weights are stored once; `check_apart` has seen that they are
-    what = "nothing yet" if segment.owner is None else describe(segment.owner)
+    nothing = "in some runs something else" if segment.is_mixed else "nothing yet"
+    what = nothing if segment.owner is None else describe(segment.owner)
     raise GEError(
         CODE,
         f"{reader} reads {describe(access.owner)} at bytes {access.start} to {access.end},"
@@ -208,8 +213,8 @@ def check_value(segment: Segment, access: Access, reader: str) -> None:
 def _expect_after(
     task: TaskOp, place: Place, other: tuple[TaskOp, Place] | None, access: Access
 ) -> None:
-    if other is None:
-        return
+    if other is None or other[1] is place:
+        return  # tasks of one branch or loop run one after the other
     if not place.after(other[1]):
         raise GEError(
             CODE,
@@ -227,6 +232,8 @@ def _expect_after(
 
 
 def _where(access: Access) -> str:
+    if not isinstance(access.arena, ArenaOp):
+        return describe(access.owner)
     return f"bytes {access.start} to {access.end} of arena '{access.arena.arena_name.data}'"
 
 
@@ -234,10 +241,12 @@ def check_in_place(task: TaskOp, read: Sequence[Access], written: Sequence[Acces
     """Checks that a task writes over what it reads only where its kernel may."""
     for j, target in enumerate(written):
         for other in written[:j]:
-            if _overlap(target, other):
+            if overlap(target, other):
                 raise GEError(CODE, f"{describe_task(task)} writes two results to the same bytes")
+        if isinstance(task, StoreOp) and overlap(read[1], target):
+            raise GEError(CODE, f"{describe_task(task)} writes over the number of its slice")
         for i, source in enumerate(read):
-            if _overlap(source, target) and not _may_share(task, i, j, source, target):
+            if overlap(source, target) and not _may_share(task, i, j, source, target):
                 raise GEError(
                     CODE,
                     f"{describe_task(task)} writes {describe(target.owner)} over"
@@ -264,7 +273,7 @@ def _may_share(task: TaskOp, i: int, j: int, source: Access, target: Access) -> 
 
 def check_apart(accesses: Sequence[Access]) -> None:
     """Checks that what lives all the time shares no byte."""
-    by_arena: dict[ArenaOp, list[Access]] = defaultdict(list)
+    by_arena: dict[ArenaOp | Storage, list[Access]] = defaultdict(list)
     for access in accesses:
         by_arena[access.arena].append(access)
     for group in by_arena.values():
@@ -289,12 +298,10 @@ def _is_stored_once(a: Access, b: Access) -> bool:
     )
 
 
-def _overlap(a: Access, b: Access) -> bool:
-    return a.arena is b.arena and max(a.start, b.start) < min(a.end, b.end)
-
-
 def _access(value: SSAValue) -> Access:
     owner, inner = base_of(value)
+    if isinstance(owner, ObjectOp) or isinstance(owner.result.type, ObjectType):
+        return Access(owner, owner, 0, 1)
     offset = offset_of(owner)
     if owner.arena is None or offset is None or not isinstance(owner.arena.owner, ArenaOp):
         raise GEError(CODE, f"{describe(owner)} has no place", hint="run ge-plan-memory first")
@@ -308,17 +315,22 @@ def _access(value: SSAValue) -> Access:
     return Access(owner, arena, offset + inner, offset + inner + buffer_bytes(value.type))
 
 
-def describe(op: PlacedOp) -> str:
-    """Returns how a message names a buffer."""
+def describe(op: Storage) -> str:
+    """Returns how a message names a buffer or object."""
     if isinstance(op, InputOp):
         return f"input '{op.io_name.data}'"
     if isinstance(op, WeightOp):
         return f"weight '{op.value.data.name}'"
-    return f"the buffer of '{location_name(op) or op.result.name_hint or 'an op without a name'}'"
+    kind = "object" if isinstance(op, ObjectOp) else "buffer"
+    return f"the {kind} of '{location_name(op) or op.result.name_hint or 'an op without a name'}'"
 
 
 def describe_task(task: TaskOp) -> str:
     """Returns how a message names a task."""
-    what = f"@{task.kernel.string_value()}" if isinstance(task, LaunchOp) else "copy"
+    what = (
+        f"@{task.kernel.string_value()}"
+        if isinstance(task, LaunchOp)
+        else task.name.removeprefix("ge_exec.")
+    )
     where = location_name(task)
     return f"task {task_id(task)} {what}" + (f" ('{where}')" if where else "")

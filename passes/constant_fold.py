@@ -22,7 +22,7 @@ from ge_dialect.interpreters.folding import (
     replace_by_constants,
     result_bytes,
 )
-from ge_dialect.passes import statistics
+from ge_dialect.passes import rewrites, statistics
 
 NAME = "ge-constant-fold"
 
@@ -37,6 +37,7 @@ class ConstantFoldPass(ModulePass):
     """
 
     name = NAME
+    exact = True
 
     max_growth: int = 65536
     max_bytes: int = 16777216
@@ -63,6 +64,8 @@ class ConstantFoldPass(ModulePass):
         if isinstance(constants, str):
             message = f"not folded: {constants}"
             remarks.missed(NAME, "fold", op, message, reason=remarks.ReasonClass.CONST)
+            return 0
+        if not rewrites.permit(NAME, "fold", op):
             return 0
         replace_by_constants(op, constants)
         return 1

@@ -13,7 +13,7 @@ from xdsl.traits import IsolatedFromAbove, is_side_effect_free
 
 from ge_dialect.ge.base import GEOp
 from ge_dialect.locations import fuse
-from ge_dialect.passes import statistics
+from ge_dialect.passes import rewrites, statistics
 
 NAME = "ge-cse"
 
@@ -26,6 +26,7 @@ class CSEPass(ModulePass):
     """
 
     name = NAME
+    exact = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         merged = sum(_walk(block, {}) for region in op.regions for block in region.blocks)
@@ -47,6 +48,8 @@ def _walk(block: Block, outer: dict[Hashable, Operation]) -> int:
         if (earlier := known.get(key)) is None:
             known[key] = op
             continue
+        if not rewrites.permit(NAME, "merge", op):
+            return merged
         for mine, theirs in zip(op.results, earlier.results, strict=True):
             mine.replace_all_uses_with(theirs)
         earlier.location = fuse((earlier.location, op.location))

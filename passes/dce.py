@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from ge_dialect.passes import statistics
+from ge_dialect.passes import rewrites, statistics
 from ge_dialect.passes.driver import is_dead
 
 NAME = "ge-dce"
@@ -20,6 +20,7 @@ class DCEPass(ModulePass):
     """Drops unused pure ops, users before producers, inside regions as well."""
 
     name = NAME
+    exact = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         worklist = dict.fromkeys(inner for inner in op.walk() if inner is not op)
@@ -28,6 +29,8 @@ class DCEPass(ModulePass):
             candidate, _ = worklist.popitem()
             if candidate.parent is None or not is_dead(candidate):
                 continue
+            if not rewrites.permit(NAME, "drop", candidate):
+                break
             for inner in candidate.walk():
                 worklist.pop(inner, None)
             # A producer read inside the dead op's regions may be dead now, too.

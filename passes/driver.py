@@ -18,7 +18,8 @@ from xdsl.pattern_rewriter import PatternRewriter, PatternRewriterListener, Rewr
 from xdsl.traits import IsTerminator, SymbolOpInterface, is_side_effect_free
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.passes import statistics
+from ge_dialect.ge.base import GEOp, set_type
+from ge_dialect.passes import rewrites, statistics
 
 REWRITES_PER_OP = 32
 LEAST_BUDGET = 1024
@@ -51,6 +52,31 @@ def is_dead(op: Operation) -> bool:
     )
 
 
+def can_stand_for(value: SSAValue, result: SSAValue) -> bool:
+    """Whether `value` may take the place of `result`, though its type may say more or less.
+
+    Ops of `ge` take any type of an operand that fits; a return, a terminator and a region need
+    the very type that was declared.
+    """
+    return value.type == result.type or not _has_declared_type(result)
+
+
+def _has_declared_type(result: SSAValue) -> bool:
+    return any(
+        not isinstance(use.operation, GEOp)
+        or bool(use.operation.regions)
+        or use.operation.has_trait(IsTerminator)
+        for use in result.uses
+    )
+
+
+def _keep_declared_type(result: SSAValue, value: SSAValue) -> None:
+    """Gives what a new op computes the type of what it replaces, where that must stay."""
+    is_new = value.first_use is None and isinstance(value.owner, GEOp)
+    if is_new and not can_stand_for(value, result):
+        set_type(value, result.type)
+
+
 @dataclass
 class Driver:
     """Applies patterns until none applies.
@@ -58,10 +84,12 @@ class Driver:
     Attributes:
         pass_name: For counts and errors.
         patterns: In order of preference among equal benefits.
+        inside_out: Whether an op comes after the ops of its regions, not before.
     """
 
     pass_name: str
     patterns: Sequence[Rewrite]
+    inside_out: bool = False
     worklist: dict[Operation, None] = field(default_factory=dict[Operation, None])
     rewrites: Counter[str] = field(default_factory=Counter[str])
     recent: list[str] = field(default_factory=list[str])
@@ -73,7 +101,8 @@ class Driver:
             GEError: The budget of rewrites is spent: two patterns undo each other.
         """
         by_root = self._index()
-        self.worklist = dict.fromkeys(reversed([op for op in module.walk() if op is not module]))
+        ops = [op for op in module.walk(region_first=self.inside_out) if op is not module]
+        self.worklist = dict.fromkeys(reversed(ops))
         budget = max(LEAST_BUDGET, REWRITES_PER_OP * len(self.worklist))
         listener = self._listener()
         while self.worklist:
@@ -106,12 +135,18 @@ class Driver:
         rewriter = PatternRewriter(op)
         rewriter.extend_from_listener(listener)
         self._location = op.location
+        counted = rewrites.active()
+        if counted is not None and counted.spent:
+            return False
+        where = "" if counted is None else counted.where(op)
         for pattern in patterns:
             pattern.match_and_rewrite(op, rewriter)
             if rewriter.has_done_action:
                 name = type(pattern).__name__
                 self.rewrites[name] += 1
                 self.recent = [*self.recent[-7:], name]
+                if counted is not None:
+                    counted.note(self.pass_name, name, where)
                 return True
         return False
 
@@ -136,7 +171,9 @@ class Driver:
             self.worklist.pop(inner, None)
 
     def _replaced(self, op: Operation, values: Sequence[SSAValue | None]) -> None:
-        for result in op.results:
+        for result, value in zip(op.results, values, strict=True):
+            if value is not None:
+                _keep_declared_type(result, value)
             for use in result.uses:
                 self._push(use.operation)
 

@@ -18,7 +18,7 @@ from ge_dialect.ge.attention import DropoutOp
 from ge_dialect.ge.constants import ConstantOp, constant_scalar
 from ge_dialect.ge.movement import BroadcastToOp
 from ge_dialect.ge.types import value_shape
-from ge_dialect.passes.driver import Driver, Rewrite
+from ge_dialect.passes.driver import Driver, Rewrite, can_stand_for
 
 NAME = "ge-eliminate-dropout"
 
@@ -41,6 +41,8 @@ class ElideInactiveDropout(Rewrite):
         assert isinstance(op, DropoutOp)
         if (reason := inactive_reason(op)) is None:
             self._remark(op)
+            return
+        if not can_stand_for(op.input, op.result):
             return
         remarks.passed(NAME, type(self).__name__, op, reason)
         mask = None
@@ -76,6 +78,7 @@ class EliminateDropoutPass(ModulePass):
     """Drops every dropout that is proved to drop nothing."""
 
     name = NAME
+    exact = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         Driver(NAME, [ElideInactiveDropout()]).run(op)

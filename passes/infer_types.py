@@ -26,7 +26,7 @@ from ge_dialect.interpreters.folding import (
     replace_by_constants,
 )
 from ge_dialect.locations import location_name
-from ge_dialect.passes import statistics
+from ge_dialect.passes import rewrites, statistics
 
 NAME = "ge-infer-types"
 
@@ -40,12 +40,14 @@ class InferTypesPass(ModulePass):
     """
 
     name = NAME
+    exact = True
 
     fold_shapes: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for inner in op.body.block.ops:
-            if isinstance(inner, FuncOp) and not inner.is_declaration:
+            # Several blocks are another dialect's control flow: their types belong to it.
+            if isinstance(inner, FuncOp) and len(inner.body.blocks) == 1:
                 self._infer_block(inner.body.block)
                 _update_signature(inner)
 
@@ -69,7 +71,7 @@ class InferTypesPass(ModulePass):
         statistics.count(NAME, "refined", int(changed))
         if self.fold_shapes and is_shape_computation(op):
             constants = evaluate_constant(op)
-            if not isinstance(constants, str):
+            if not isinstance(constants, str) and rewrites.permit(NAME, "evaluate", op):
                 replace_by_constants(op, constants)
                 statistics.count(NAME, "evaluated")
 
@@ -83,8 +85,14 @@ def _promoted(op: GEOp) -> Sequence[GEOp]:
         return (op,)
     from ge_dialect.frontends.onnx.promote import promote
 
+    counted = rewrites.active()
+    if counted is not None and counted.spent:
+        return (op,)
+    where = "" if counted is None else counted.where(op)
     if (values := promote(op)) is None:
         return (op,)
+    if counted is not None:
+        counted.note(NAME, "promote", where)
     statistics.count(NAME, "promoted")
     owners = dict.fromkeys(value.owner for value in values)
     return [owner for owner in owners if isinstance(owner, GEOp)]

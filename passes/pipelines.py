@@ -35,38 +35,66 @@ class OptimizePipeline(PipelinePass):
     """From an imported graph to fused `ge`.
 
     Options:
-    - `level`: 0 infers types only; 1 adds what is exact and cheap; 2 also raises and fuses.
-      Default 2.
+    - `level`: 0 infers types only; 1 adds what is exact and cheap; 2 also raises, folds norms and
+      fuses; 3 also joins parallel products. Default 2.
+    - `fast-math`: what results may differ in, as in `ge-simplify-algebra`. Default nothing.
+    - `precision`: what is computed in which type, as in `ge-optimize-cast`. Default origin.
     """
 
     name = "ge-optimize"
 
     level: int = 2
+    fast_math: tuple[str, ...] = ()
+    precision: str = "origin"
 
     def passes(self) -> Sequence[ModulePass]:
-        from ge_dialect.passes.canonicalization.canonicalize import CanonicalizePass
-        from ge_dialect.passes.constant_fold import ConstantFoldPass
-        from ge_dialect.passes.cse import CSEPass
-        from ge_dialect.passes.dce import DCEPass
-        from ge_dialect.passes.eliminate_dropout import EliminateDropoutPass
-        from ge_dialect.passes.fusion.fuse_rules import FuseRulesPass
-        from ge_dialect.passes.infer_types import InferTypesPass
-        from ge_dialect.passes.raising.raise_composites import RaisePass
+        if not 0 <= self.level <= 3:
+            raise GEError("GE0430", f"expected 'level' to be 0, 1, 2 or 3, got {self.level}")
+        passes = _INFER if self.level == 0 else (*_INFER, *_SIMPLIFY)
+        passes = [self._with_options(name) for name in passes]
+        if self.level >= 2:
+            passes += [self._with_options(name) for name in _RAISE]
+        if self.level >= 2 or self.precision != "origin":
+            passes += [self._with_options(name) for name in _CAST]
+        if self.precision != "origin":
+            # Weights that were cast are constants of the narrow type; each is cast once.
+            passes += [self._with_options(name) for name in ("ge-constant-fold", "ge-cse")]
+        if self.level >= 2:
+            passes += [self._with_options(name) for name in _FUSE]
+        if self.level == 3:
+            passes += [self._with_options(name) for name in _JOIN]
+        return passes
 
-        if not 0 <= self.level <= 2:
-            raise GEError("GE0430", f"expected 'level' to be 0, 1 or 2, got {self.level}")
-        infer: tuple[ModulePass, ...] = (InferTypesPass(),)
-        if self.level == 0:
-            return infer
-        simplify = (
-            *infer,
-            EliminateDropoutPass(),
-            ConstantFoldPass(),
-            CanonicalizePass(),
-            ConstantFoldPass(),
-            CSEPass(),
-            DCEPass(),
-        )
-        if self.level == 1:
-            return simplify
-        return (*simplify, RaisePass(), CanonicalizePass(), CSEPass(), DCEPass(), FuseRulesPass())
+    def _with_options(self, name: str) -> ModulePass:
+        """Returns a pass of this layer, with the options of the pipeline that concern it."""
+        from ge_dialect.passes import get_all_passes
+        from ge_dialect.passes.algebra.simplify_algebra import SimplifyAlgebraPass
+        from ge_dialect.passes.casts.optimize_cast import OptimizeCastPass
+
+        pass_class = get_all_passes()[name]()
+        if pass_class is SimplifyAlgebraPass:
+            return SimplifyAlgebraPass(self.fast_math)
+        if pass_class is OptimizeCastPass:
+            return OptimizeCastPass(self.precision)
+        return pass_class()
+
+
+_INFER = ("ge-infer-types",)
+_SIMPLIFY = (
+    "ge-eliminate-dropout",
+    "ge-constant-fold",
+    "ge-simplify-control-flow",
+    "ge-compute-dims",
+    "ge-canonicalize",
+    "ge-constant-fold",
+    "ge-simplify-algebra",
+    "ge-cse",
+    # Again: conditions that were computed twice are one value now.
+    "ge-simplify-control-flow",
+    "ge-dce",
+)
+_RAISE = ("ge-raise", "ge-canonicalize", "ge-fold-norm", "ge-cse", "ge-dce")
+_CAST = ("ge-optimize-cast", "ge-dce")
+_FUSE = ("ge-fuse-rules",)
+# After the operator library: a kernel of several products reads the operand once without a split.
+_JOIN = ("ge-merge-parallel-matmul", "ge-dce")

@@ -110,7 +110,7 @@ OPT = {
     "ok.mlir -p ge-lower{foo=1}": '["foo"] not found in expected arguments ["streams", "target"',
     "ok.mlir -p ge-lower{streams=many}": "GE0104",
     "ok.mlir -p ge-lower{streams=0}": "GE0530: expected 'streams' >= 1, got 0",
-    "ok.mlir -p ge-optimize{level=7}": "GE0430: expected 'level' to be 0, 1 or 2, got 7",
+    "ok.mlir -p ge-optimize{level=7}": "GE0430: expected 'level' to be 0, 1, 2 or 3, got 7",
     'ok.mlir -p ge-fuse-rules{rules="Foo"}': "GE0421: expected rules among",
     "ok.mlir -p ge-plan-memory,ge-lower{memory-limit=8}": "GE0502",
     "dynamic.mlir -p ge-lower": "GE0520",
@@ -153,7 +153,7 @@ COMPILE = {
     "ok.mlir -o out.om --framework 1": "GE0105: expected --framework=5",
     "ok.mlir -o out.om --rules Foo": "GE0421",
     "ok.mlir -o out.om --input-shape x:4": "GE0105: input shapes were given for 'ok.mlir'",
-    "dynamic.mlir -o out.om": "GE0520: 2 tensors of 'main' have no static size",
+    "dynamic.mlir -o out.om": "GE0520: 1 inputs of 'main' have no static size",
 }
 
 

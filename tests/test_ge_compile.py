@@ -85,8 +85,7 @@ def test_model_info_is_printed_where_asked_for(
     [
         (["--dynamic_dims=1;2"], "'--dynamic-dims=1;2' of ATC is not supported", "--input-shape"),
         (["--dynamic_dims", "1;2"], "'--dynamic-dims=1;2' of ATC", "--input-shape"),
-        (["--precision-mode-v2=fp16"], "is not supported (only origin)", "stay those of the model"),
-        (["--fusion_switch_file"], "'--fusion-switch-file' of ATC", "--disable-rules"),
+        (["--precision-mode=force_fp32"], "is not supported (only must_keep_", "-mode-v2"),
         (["--mode=6"], "'--mode=6' of ATC is not supported (only 0)", "ge-opt"),
     ],
 )
@@ -113,7 +112,16 @@ def test_unknown_arguments_suggest_the_nearest(argument: str, hint: str):
     assert "unknown argument" in error.message
 
 
-@pytest.mark.parametrize("argv", [["-O", "7"], ["-o"], ["--streams=two"], ["--framework=x"]])
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["-O", "7"],
+        ["-o"],
+        ["--streams=two"],
+        ["--framework=x"],
+        ["--precision_mode_v2=mixed_hif8"],
+    ],
+)
 def test_wrong_values_have_a_code(argv: list[str]):
     assert refused("m.onnx", *argv).code == "GE0105"
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import onnx
+import pytest
 from onnx import helper
+from xdsl.utils.exceptions import InterpretationError
 
+from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.interpreters.functions import run_function
 from tests.onnx_models import imported, model, names_of, node, ops_of, run, value
@@ -45,6 +48,25 @@ def test_only_the_branch_that_a_constant_takes_is_imported():
         {"c": np.array(False), "zero": np.array([0])},
     )
     assert names_of(imported(proto)) == ["ge.relu"]
+
+
+def test_a_branch_that_does_not_fit_stops_the_run_that_takes_it():
+    squeeze = node("Squeeze", "x", "zero")
+    inputs = {**X, "c": ("bool", ())}
+    proto = model([_branches(squeeze, node("Relu", "x"))], inputs, ["y"], {"zero": np.array([0])})
+    (found,) = run(proto, A, np.array(False))
+    np.testing.assert_array_equal(found, np.maximum(A, 0))
+    with pytest.raises(InterpretationError, match=r"Squeeze_node.*expected"):
+        run(proto, A, np.array(True))
+
+
+def test_two_branches_that_do_not_fit_are_an_error():
+    squeeze = node("Squeeze", "x", "zero")
+    inputs = {**X, "c": ("bool", ())}
+    proto = model([_branches(squeeze, squeeze)], inputs, ["y"], {"zero": np.array([0])})
+    with pytest.raises(GEError, match="Squeeze_node") as raised:
+        imported(proto)
+    assert raised.value.code == "GE0221"
 
 
 def _loop(*outer: str) -> onnx.NodeProto:

@@ -418,7 +418,7 @@ def test_all_problems_of_a_kind_come_at_once():
     ("opsets", "words"),
     [
         ((), "no opset"),
-        ((("", 8),), "opset is 8, expected 9 to"),
+        ((("", 0),), "opset is 0, expected 1 to"),
         ((("", 9999),), "opset is 9999"),
         ((("", 17), ("ai.onnx", 18)), "versions 17 and 18"),
     ],
@@ -452,3 +452,30 @@ def test_initializers_are_no_inputs():
     model = add_model(random_tensor("w", 4))
     model.graph.input.append(value("w", 4))
     assert [v.name for v in load_proto(model).inputs] == ["x"]
+
+
+def test_placeholders_of_dimensions_are_no_names():
+    # Paddle writes -1 and `?`: equal spellings are different dimensions.
+    proto = helper.make_model(
+        helper.make_graph(
+            [helper.make_node("Relu", ["x"], ["y"])],
+            "g",
+            [helper.make_tensor_value_info("x", TensorProto.FLOAT, [-1, 3, "?", "?"])],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        )
+    )
+    dims = load_proto(proto).model.graph.input[0].type.tensor_type.shape.dim
+    assert [dim.WhichOneof("value") for dim in dims] == [None, "dim_value", None, None]
+
+
+def test_long_lists_of_attributes_are_passed_over_as_one():
+    count = 1_500_000  # more fields than a file may have, were each counted
+    node = helper.make_node("TreeEnsembleRegressor", ["x"], ["y"], domain="ai.onnx.ml")
+    for name in ("nodes_treeids", "nodes_nodeids"):
+        node.attribute.add(name=name, type=onnx.AttributeProto.INTS, ints=[300] * count)
+    node.attribute.add(name="nodes_values", type=onnx.AttributeProto.FLOATS, floats=[0.5] * count)
+    words = [b"LEAF", b"BRANCH_LEQ"] * 10
+    node.attribute.add(name="nodes_modes", type=onnx.AttributeProto.STRINGS, strings=words)
+    proto = helper.make_model(helper.make_graph([node], "g", [], []))
+    data = proto.SerializeToString()
+    assert strip(data, "model").model == data

@@ -140,13 +140,10 @@ def test_what_onnx_does_not_know_has_no_types() -> None:
     assert infer_host_call_types(node, 1, [tensor_type(f32, (2,))]) is None
 
 
-def test_contradictions_and_sequences_are_errors() -> None:
+def test_contradictions_are_errors() -> None:
     det = helper.make_node("Det", ["a"], ["b"])
     with pytest.raises(ValueError, match=r"'ai.onnx::Det'"):
         infer_host_call_types(det, OPSET, [tensor_type(f32, (2, 3))])
-    split = helper.make_node("SplitToSequence", ["a"], ["b"])
-    with pytest.raises(ValueError, match="to give tensors, got a sequence"):
-        infer_host_call_types(split, OPSET, [tensor_type(f32, (4,))])
 
 
 def test_values_are_those_of_onnx() -> None:

@@ -12,8 +12,8 @@ from xdsl.parser import Parser
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.base import int_attr
 from ge_dialect.ge_exec import ArenaOp, PlanOp, RecordOp, WaitOp
+from ge_dialect.ge_exec.control import TaskOp
 from ge_dialect.ge_exec.memory import PlacedOp, offset_of
-from ge_dialect.ge_exec.tasks import TaskOp
 from ge_dialect.lowering.assign_streams import distribute
 from ge_dialect.lowering.bufferize import BufferizePass
 from ge_dialect.lowering.dependencies import task_graph

@@ -6,7 +6,7 @@ import pytest
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge_exec import PlanOp
-from ge_dialect.ge_exec.tasks import task_id
+from ge_dialect.ge_exec.control import task_id
 from ge_dialect.lowering.om.encode import plan_of
 from ge_dialect.lowering.verify_plan import verify_plan
 from tests.plan_texts import (

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import onnx
 
+    from ge_dialect.frontends.onnx.input_shapes import InputShapes
     from ge_dialect.remarks import Remark
 
 
@@ -33,23 +34,37 @@ class CompileOptions:
     Attributes:
         target: Name of a chip, or path of a TOML file; None for the one that the module names,
             else Ascend910B1.
-        level: 0 infers types only, 1 simplifies, 2 also raises and fuses.
+        level: 0 infers types only, 1 simplifies, 2 also raises and fuses, 3 also joins products.
+        precision: What is computed in which type, as ATC's `precision_mode_v2`.
+        fast_math: What results may differ in, as in `ge-simplify-algebra`.
         streams: At most this many streams.
         memory_limit: Bytes of HBM for the work arena; None for what the target has.
         reuse_memory: Whether buffers may take the bytes of dead ones.
         rules: Names of the fusion rules to try; all where none is given.
         disabled_rules: Names of fusion rules to leave out.
+        rule_sources: TOML files and Python modules with further fusion rules.
+        why_not: Names of fusion rules whose misses are all told in `remarks`.
+        require_fusions: `RULE:N` each: fails unless the rule fires N times.
+        fusion_baseline: File of counts to write, or to compare with where it exists.
+        fusion_switch_file: GE's file of rules to turn off.
         verify_each: Whether the IR is verified after every pass that rewrote something; else
             once, before it is lowered. The plan is verified when it is saved or run.
     """
 
     target: str | None = None
     level: int = 2
+    precision: str = "origin"
+    fast_math: tuple[str, ...] = ()
     streams: int = 1
     memory_limit: int | None = None
     reuse_memory: bool = True
     rules: tuple[str, ...] = ()
     disabled_rules: tuple[str, ...] = ()
+    rule_sources: tuple[str, ...] = ()
+    why_not: tuple[str, ...] = ()
+    require_fusions: tuple[str, ...] = ()
+    fusion_baseline: str | None = None
+    fusion_switch_file: str | None = None
     verify_each: bool = False
 
 
@@ -76,6 +91,8 @@ class CompiledPlan:
         nodes_after: Ops of the fused graph, constants left out.
         unfused_bytes: Traffic of the imported graph, each op a kernel.
         compile_seconds: Wall clock, import included.
+        fired: How often each fusion rule fired.
+        notes: Lines about the fusion baseline and the fusion switch file.
     """
 
     module: ModuleOp
@@ -88,6 +105,8 @@ class CompiledPlan:
     unfused_bytes: int = 0
     compile_seconds: float = 0.0
     opset: int | None = None
+    fired: dict[str, int] = field(default_factory=dict[str, int])
+    notes: list[str] = field(default_factory=list[str])
 
     def save(self, path: str | Path) -> None:
         """Writes the plan as an `.om` file, all or nothing.
@@ -119,6 +138,15 @@ class CompiledPlan:
 
         return summarize(self)
 
+    @property
+    def fusion_result(self) -> dict[str, Any]:
+        """What GE's `fusion_result.json` holds, and the near misses: see docs/fusion_rules.md."""
+        from ge_dialect.passes.fusion.registry import registry_of
+        from ge_dialect.tools.report.fusion_result import fusion_result
+
+        rules = registry_of(self.options.rule_sources).rules.values()
+        return fusion_result(self.fired, self.remarks, rules)
+
     def report(self) -> str:
         """Returns the short summary that `ge-compile` prints."""
         from ge_dialect.tools.report.text import render
@@ -148,11 +176,15 @@ def build_passes(options: CompileOptions) -> Sequence[ModulePass]:
     from ge_dialect.passes.fusion.fuse_rules import FuseRulesPass
     from ge_dialect.passes.pipelines import OptimizePipeline
 
+    fuse = FuseRulesPass(
+        options.rules,
+        tuple(dict.fromkeys((*options.disabled_rules, *switched_off(options)))),
+        options.rule_sources,
+        options.why_not,
+    )
     graph = [
-        FuseRulesPass(options.rules, options.disabled_rules)
-        if isinstance(pass_, FuseRulesPass)
-        else pass_
-        for pass_ in OptimizePipeline(options.level).passes()
+        fuse if isinstance(pass_, FuseRulesPass) else pass_
+        for pass_ in OptimizePipeline(options.level, options.fast_math, options.precision).passes()
     ]
     lower = LowerPipeline(
         streams=options.streams,
@@ -163,19 +195,43 @@ def build_passes(options: CompileOptions) -> Sequence[ModulePass]:
     return (SetTargetPass(options.target), *graph, *lowering)
 
 
+def switched_off(options: CompileOptions) -> tuple[str, ...]:
+    """Returns the names of the fusion rules that a fusion switch file turns off."""
+    if options.fusion_switch_file is None:
+        return ()
+    from ge_dialect.passes.fusion.registry import registry_of
+    from ge_dialect.tools.fusion_switch import read_switch_file
+
+    rules = registry_of(options.rule_sources).rules.values()
+    return read_switch_file(options.fusion_switch_file).disabled(rules)
+
+
+class Watch:
+    """Is told of a compilation while it runs; does nothing itself."""
+
+    def begin(self, passes: Sequence[ModulePass], module: ModuleOp) -> None:
+        """Called before the first pass, with all of them."""
+
+    def after_pass(self, module: ModuleOp) -> None:
+        """Called after every pass."""
+
+    def end(self, module: ModuleOp) -> None:
+        """Called after the last pass."""
+
+
 def build_pipeline(options: CompileOptions | None = None) -> PassPipeline:
     """Returns the pipeline of a compilation, for embedding: `.apply(ctx, module)`."""
     return PassPipeline(tuple(build_passes(options or CompileOptions())))
 
 
 def load_model(
-    model: str | Path | onnx.ModelProto, input_shapes: str | None = None
+    model: str | Path | onnx.ModelProto, input_shapes: InputShapes | str | None = None
 ) -> tuple[ModuleOp, str]:
     """Returns a model as `ge` IR, and its name.
 
     Args:
         model: Path of an `.onnx` or `.mlir` file, or a model in memory.
-        input_shapes: As ATC's `--input_shape`, `"ids:1,128;mask:1,128"`.
+        input_shapes: As ATC's `--input_shape`, `"ids:1,128;mask:1,128"`, or dimensions by name.
 
     Raises:
         GEError: It is no model, or holds what cannot be compiled.
@@ -230,8 +286,9 @@ def parse_mlir(path: str) -> ModuleOp:
 def compile(
     model: str | Path | onnx.ModelProto | ModuleOp,
     *,
-    input_shapes: str | None = None,
+    input_shapes: InputShapes | str | None = None,
     options: CompileOptions | None = None,
+    watch: Watch | None = None,
     **overrides: Any,
 ) -> CompiledPlan:
     """Compiles a model to a plan.
@@ -240,9 +297,11 @@ def compile(
         model: Path of a file, a model in memory, or IR (which is changed in place).
         input_shapes: As ATC's `--input_shape`; for files and models.
         options: What to do; `overrides` are fields of it by name.
+        watch: Is told of every pass; what it raises ends the compilation.
 
     Raises:
-        GEError: The model cannot be compiled; says what, where and what to do.
+        GEError: The model cannot be compiled; says what, where and what to do. Where a pass
+            raised something else (GE0901) that is the cause.
         TypeError: `overrides` names no option.
     """
     started = time.perf_counter()
@@ -254,36 +313,73 @@ def compile(
     module.attributes.setdefault("ge.model", StringAttr(name))
     plan = CompiledPlan(module, name, chosen, opset=_opset(module))
     with remarks.collect() as found:
-        _run_passes(plan)
+        _run_passes(plan, watch or Watch())
     plan.remarks = found.remarks
+    _check_fusions(plan)
     plan.compile_seconds = time.perf_counter() - started
     return plan
 
 
-def _run_passes(plan: CompiledPlan) -> None:
+def _check_fusions(plan: CompiledPlan) -> None:
+    """Checks what was required of the fusions, and notes what a switch file could not do."""
+    from ge_dialect.tools.contracts import check_baseline, check_required
+
+    options = plan.options
+    if options.fusion_switch_file is not None:
+        from ge_dialect.passes.fusion.registry import registry_of
+        from ge_dialect.tools.fusion_switch import read_switch_file
+
+        rules = list(registry_of(options.rule_sources).rules.values())
+        switch = read_switch_file(options.fusion_switch_file)
+        plan.notes += [f"'{name}' cannot be turned off, it stays on" for name in switch.kept(rules)]
+        if unknown := switch.unknown(rules):
+            plan.notes.append(f"{len(unknown)} rules in the fusion switch file are not ours")
+    check_required(options.require_fusions, plan.fired, plan.remarks)
+    if options.fusion_baseline is not None:
+        plan.notes.append(check_baseline(options.fusion_baseline, plan.fired, plan.remarks))
+
+
+def _run_passes(plan: CompiledPlan, watch: Watch) -> None:
     from ge_dialect.lowering.bufferize import BufferizePass
     from ge_dialect.lowering.verify_plan import VerifyPlanPass
     from ge_dialect.passes.infer_types import InferTypesPass
+    from ge_dialect.tools.fusion_arguments import fired_rules
     from ge_dialect.tools.report.traffic import count_ops, graph_traffic
 
     ctx = make_context()
     plan.nodes_before = count_ops(plan.module)
     measured = False
-    for pass_ in build_passes(plan.options):
-        if isinstance(pass_, VerifyPlanPass):
-            continue  # what is saved or run is verified there, whoever made it
+    # What is saved or run is verified there, whoever made it.
+    passes = [one for one in build_passes(plan.options) if not isinstance(one, VerifyPlanPass)]
+    watch.begin(passes, plan.module)
+    for step, pass_ in enumerate(passes):
         if isinstance(pass_, BufferizePass):
             plan.nodes_after = count_ops(plan.module)
             _verify(plan.module, "the graph passes")
         started = time.perf_counter()
         with statistics.collect() as counts:
-            pass_.apply(ctx, plan.module)
+            _apply(passes, step, ctx, plan.module)
         seconds = time.perf_counter() - started
+        plan.fired |= fired_rules(counts)
         plan.passes.append(PassRecord(pass_.name, seconds, sum(counts.values())))
         if plan.options.verify_each and sum(counts.values()):
             _verify(plan.module, f"'{pass_.name}'")
         if not measured and isinstance(pass_, InferTypesPass):  # before it sizes may be missing
             plan.unfused_bytes, measured = graph_traffic(plan.module), True
+        watch.after_pass(plan.module)
+    watch.end(plan.module)
+
+
+def _apply(passes: Sequence[ModulePass], step: int, ctx: Context, module: ModuleOp) -> None:
+    """Runs one pass; what it raises that is no error of the input becomes one line (GE0901)."""
+    try:
+        passes[step].apply(ctx, module)
+    except (GEError, RecursionError):
+        raise
+    except Exception as error:
+        from ge_dialect.tools.check.crash import pass_failed
+
+        raise pass_failed(passes, step, error) from error
 
 
 def _verify(module: ModuleOp, after: str) -> None:

@@ -48,9 +48,7 @@ UNSUPPORTED: Mapping[str, Unsupported] = {
     "--dynamic-dims": Unsupported(_SHAPES),
     "--dynamic-image-size": Unsupported(_SHAPES),
     "--enable-scope-fusion-passes": Unsupported(_SWITCHES),
-    "--export-compile-stat": Unsupported("--summary FILE writes what was fused", ("0",)),
     "--external-weight": Unsupported("weights are part of the .om file", ("0",)),
-    "--fusion-switch-file": Unsupported(_SWITCHES),
     "--host-env-cpu": Unsupported("a plan runs on any host: leave it out"),
     "--host-env-os": Unsupported("a plan runs on any host: leave it out"),
     "--input-format": Unsupported("ONNX says the layout itself", ("NCHW", "ND")),
@@ -82,8 +80,9 @@ UNSUPPORTED: Mapping[str, Unsupported] = {
     "--optypelist-for-implmode": Unsupported(_TYPES),
     "--out-nodes": Unsupported(_INTERFACE),
     "--output-type": Unsupported(_INTERFACE),
-    "--precision-mode": Unsupported(_TYPES, ("must_keep_origin_dtype",)),
-    "--precision-mode-v2": Unsupported(_TYPES, ("origin",)),
+    "--precision-mode": Unsupported(
+        "give the mode with --precision-mode-v2", ("must_keep_origin_dtype",)
+    ),
     "--quant-dumpable": Unsupported(_INSPECT, ("0",)),
     "--raw-ge-options": Unsupported("use the options that --help lists"),
     "--raw-ge-options-ignore-unsupported": Unsupported("use the options that --help lists"),

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from ge_dialect.diagnostics import GEError
 from ge_dialect.tools.arguments import Parser, refuse_unknown
 from ge_dialect.tools.atc import UNSUPPORTED, check_unsupported
+from ge_dialect.tools.check.options import add_shared_arguments, spelled_out
+from ge_dialect.tools.fusion_arguments import add_fusion_arguments
 
 FRAMEWORK_ONNX = 5
 _SWITCH = "--display-model-info"
@@ -23,6 +25,8 @@ def make_parser() -> Parser:
     )
     _add_files(parser)
     _add_choices(parser)
+    _add_arithmetic(parser)
+    _add_fusion(parser)
     _add_reports(parser)
     return parser
 
@@ -59,8 +63,9 @@ def _add_choices(parser: Parser) -> None:
         "--level",
         type=int,
         default=2,
-        choices=(0, 1, 2),
-        help="0 infers types, 1 simplifies, 2 also raises and fuses (default: 2)",
+        choices=(0, 1, 2, 3),
+        help="0 infers types, 1 simplifies, 2 also raises and fuses, 3 also joins parallel products"
+        " (default: 2)",
     )
     parser.add_argument(
         "--streams", type=int, default=1, metavar="N", help="at most this many (default: 1)"
@@ -76,16 +81,53 @@ def _add_choices(parser: Parser) -> None:
         help="1: every buffer has bytes of its own",
     )
     parser.add_argument("--memory-limit", type=int, metavar="BYTES", help="of the work arena")
+
+
+def _add_fusion(parser: Parser) -> None:
     parser.add_argument(
-        "--rules", default="", metavar="NAMES", help="fusion rules to try, with commas"
+        "--rules",
+        default="",
+        metavar="LIST",
+        help="fusion rules to try, and TOML files or Python modules with further ones, with commas",
     )
     parser.add_argument(
         "--disable-rules", default="", metavar="NAMES", help="fusion rules to leave out"
+    )
+    parser.add_argument(
+        "--fusion-switch-file", metavar="FILE", help="GE's file of rules to turn off, text or JSON"
+    )
+    add_fusion_arguments(parser)
+
+
+def _add_arithmetic(parser: Parser) -> None:
+    parser.add_argument(
+        "--precision-mode-v2",
+        default="origin",
+        choices=("origin", "fp16", "mixed_float16", "mixed_bfloat16", "cube_fp16in_fp32out"),
+        metavar="MODE",
+        help="origin (default), fp16, mixed_float16, mixed_bfloat16 or cube_fp16in_fp32out",
+    )
+    parser.add_argument(
+        "--fast-math",
+        default="",
+        metavar="FLAGS",
+        help="what results may differ in, with commas: reassociate, no-nans, no-infs,"
+        " no-signed-zeros, reciprocal, contract, or all",
     )
 
 
 def _add_reports(parser: Parser) -> None:
     parser.add_argument("--summary", metavar="FILE", help="write the summary as JSON")
+    parser.add_argument(
+        "--fusion-result", metavar="FILE", help="write GE's fusion_result.json, with near misses"
+    )
+    parser.add_argument(
+        "--export-compile-stat",
+        choices=("0", "1", "2"),
+        default="0",
+        help="1 or 2: write fusion_result.json into the current folder, as ATC does",
+    )
+    add_shared_arguments(parser)
     parser.add_argument("--dump-ir", metavar="FILE", help="write the planned IR as text")
     parser.add_argument(
         _SWITCH,
@@ -106,7 +148,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
             (GE0106).
     """
     parser = make_parser()
-    args, unknown = parser.parse_known_args(without_unsupported(dashed(argv)))
+    args, unknown = parser.parse_known_args(spelled_out(without_unsupported(dashed(argv))))
     refuse_unknown(parser, unknown, tuple(UNSUPPORTED))
     return args
 
@@ -179,8 +221,3 @@ def output_path(args: argparse.Namespace) -> str:
     if path.endswith("/"):
         raise GEError("GE0103", f"cannot write '{path}': is a directory", hint="name a file")
     return path if path.endswith(".om") else f"{path}.om"
-
-
-def names(text: str) -> tuple[str, ...]:
-    """Returns the names in a list with commas."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())

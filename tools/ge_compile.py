@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ge_dialect.tools.cli import check_writable, run_tool, without_blas_threads, write_atomically
-from ge_dialect.tools.compile_arguments import model_path, names, output_path, parse
+from ge_dialect.tools.compile_arguments import model_path, output_path, parse
+from ge_dialect.tools.fusion_arguments import check_requirements, is_asked, names, split_rules
 
 if TYPE_CHECKING:
     from ge_dialect.tools.api import CompiledPlan, CompileOptions
@@ -23,17 +24,24 @@ def run(argv: Sequence[str] | None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     args = parse(arguments)
     model, output = model_path(args), output_path(args)
-    for path in (output, args.summary, args.dump_ir):
+    check_requirements(args)
+    for path in (output, args.summary, args.dump_ir, result_path(args)):
         if path is not None:
             check_writable(path)
-    from ge_dialect.tools.api import compile
+    from ge_dialect.tools.check.compiling import compile_guarded
 
-    plan = compile(model, input_shapes=args.input_shape, options=options_of(args))
+    plan = compile_guarded(model, args, options_of(args))
     plan.save(output)
     write_reports(plan, args)
-    if args.verbose:
-        for remark in plan.remarks:
+    for line in plan.notes:
+        sys.stderr.write(f"{line}\n")
+    for remark in plan.remarks:
+        if args.verbose or is_asked(remark, args.why_not):
             sys.stderr.write(f"{remark}\n")
+    if args.verbose:
+        from ge_dialect.tools.report.text import host_lines
+
+        sys.stderr.write(host_lines(plan.summary))
     if not args.quiet:
         sys.stdout.write(plan.report())
     if args.display_model_info:
@@ -47,19 +55,37 @@ def options_of(args: argparse.Namespace) -> CompileOptions:
     """Returns what the command line asks for."""
     from ge_dialect.tools.api import CompileOptions
 
+    rules, sources = split_rules(args.rules)
     return CompileOptions(
         target=args.target,
         level=args.level,
+        precision=args.precision_mode_v2,
+        fast_math=names(args.fast_math),
         streams=1 if args.enable_single_stream == "true" else args.streams,
         memory_limit=args.memory_limit,
         reuse_memory=not args.disable_reuse_memory,
-        rules=names(args.rules),
+        rules=rules,
+        rule_sources=sources,
+        why_not=names(args.why_not),
+        require_fusions=tuple(args.require_fusion),
+        fusion_baseline=args.fusion_baseline,
+        fusion_switch_file=args.fusion_switch_file,
         disabled_rules=names(args.disable_rules),
     )
 
 
+def result_path(args: argparse.Namespace) -> str | None:
+    """Returns where to write the fusions in GE's form, or None."""
+    if args.fusion_result is None and args.export_compile_stat != "0":
+        return "fusion_result.json"
+    return args.fusion_result
+
+
 def write_reports(plan: CompiledPlan, args: argparse.Namespace) -> None:
-    """Writes summary and IR to the files that were asked for."""
+    """Writes summary, fusions and IR to the files that were asked for."""
+    if (path := result_path(args)) is not None:
+        text = json.dumps(plan.fusion_result, indent=4, sort_keys=True)
+        write_atomically(path, f"{text}\n".encode())
     if args.summary is not None:
         write_atomically(args.summary, (json.dumps(plan.summary, indent=2) + "\n").encode())
     if args.dump_ir is not None:

@@ -9,8 +9,7 @@ import argparse
 import difflib
 import sys
 import time
-from collections.abc import Callable, Collection, Generator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Collection, Sequence
 from io import BytesIO, StringIO
 from pathlib import Path
 from typing import IO, ClassVar, NoReturn
@@ -23,6 +22,8 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from ge_dialect.diagnostics import GEError, explain
 from ge_dialect.printing import exact_text
+from ge_dialect.tools.check.options import add_opt_arguments, spelled_out
+from ge_dialect.tools.check.show import Shower, add_show_arguments
 from ge_dialect.tools.cli import (
     check_writable,
     decode_text,
@@ -34,6 +35,13 @@ from ge_dialect.tools.cli import (
     without_blas_threads,
     write_atomically,
 )
+from ge_dialect.tools.fusion_arguments import (
+    add_rule_arguments,
+    check_requirements,
+    lint_text,
+    with_fusion_arguments,
+)
+from ge_dialect.tools.opt_listening import listening
 from ge_dialect.validity import check_valid
 
 REMARK_KINDS = ("passed", "missed", "analysis", "all")
@@ -70,8 +78,12 @@ class GEOptMain(xDSLOptMain):
         group.add_argument(
             "--pass-timing", "--timing", action="store_true", help="print seconds a pass, to stderr"
         )
+        add_show_arguments(group)
         group.add_argument(
-            "--print-after", metavar="PASS", help="print the IR after this pass, to stderr"
+            "--verify-each",
+            action=argparse.BooleanOptionalAction,
+            default=True,
+            help="verify after each pass (default), or only the input and the result",
         )
         group.add_argument(
             "--print-pipeline", action="store_true", help="print the canonical pipeline and stop"
@@ -86,9 +98,11 @@ class GEOptMain(xDSLOptMain):
             action="store_true",
             help="print weights with their bytes (hex), not as references to files",
         )
+        add_opt_arguments(group)
         group.add_argument(
             "--explain", metavar="CODE", help="print the page of an error code, such as GE0201"
         )
+        add_rule_arguments(group)
 
     def register_pass(self, pass_name: str, pass_factory: Callable[[], type[ModulePass]]) -> None:
         self.available_passes[pass_name] = pass_factory
@@ -104,14 +118,12 @@ class GEOptMain(xDSLOptMain):
                 f"in the pipeline '{spec}': {one_line(str(error))}",
                 hint="ge-opt --help lists all passes",
             ) from error
-        passes = flatten(parsed.passes)
-        known = [pass_.name for pass_ in passes]
-        if self.args.print_after not in (None, *known):
-            raise GEError(
-                "GE0105",
-                f"expected 'print-after' to be a pass of the pipeline ({', '.join(known)}),"
-                f" got '{self.args.print_after}'",
-            )
+        passes = tuple(
+            with_fusion_arguments(pass_, self.args.rules, self.args.why_not)
+            for pass_ in flatten(parsed.passes)
+        )
+        check_requirements(self.args)
+        self.shower = Shower(self.args, passes)
         self.pipeline = PassPipeline(passes, self.after_pass)
         self.started = time.perf_counter()
         self.timings: list[tuple[str, float]] = []
@@ -122,13 +134,34 @@ class GEOptMain(xDSLOptMain):
         """Runs between passes: takes the time, verifies and prints."""
         if previous is not None:
             self.timings.append((previous.name, time.perf_counter() - self.started))
-        if not self.args.disable_verify:
+        at_an_end = previous is None or following is None
+        if not self.args.disable_verify and (self.args.verify_each or at_an_end):
             self.check(module, previous)
-        if previous is not None and previous.name == self.args.print_after:
-            report(f"// IR after {previous.name}\n{exact_text(module)}")
-        if previous is not None and following is not None and self.args.print_between_passes:
-            report(f"// IR after {previous.name}\n{exact_text(module)}")
+        self.shower.between(previous, module, following)
+        if previous is not None:
+            self.guard.after_pass(module)
         self.started = time.perf_counter()
+
+    def parse_chunk(
+        self, chunk: IO[bytes], file_extension: str, start_offset: int = 0
+    ) -> ModuleOp | None:
+        data = chunk.read()
+        # A reproducer starts from the input, which passes change.
+        parse = super().parse_chunk
+        self.parse_again = lambda: parse(BytesIO(data), file_extension, start_offset)
+        return self.parse_again()
+
+    def apply_passes(self, prog: ModuleOp) -> None:
+        from ge_dialect.tools.check.guard import Guard
+
+        self.guard = Guard(self.args, self.ctx, self.pipeline.passes, self.load_again, exact_text)
+        self.guard.run(prog, lambda: self.pipeline.apply(self.ctx, prog))
+
+    def load_again(self) -> ModuleOp:
+        """Returns the input of the pipeline once more."""
+        module = self.parse_again()
+        assert module is not None
+        return module
 
     def check(self, module: ModuleOp, previous: ModulePass | None) -> None:
         """Verifies a module; `previous` is the pass that left it so, None for the input."""
@@ -270,38 +303,56 @@ def check_roundtrip(tool: GEOptMain, module: ModuleOp) -> None:
             raise GEError("GE0391", f"the {form} form does not parse back to the same module")
 
 
-@contextmanager
-def listening(args: argparse.Namespace) -> Generator[None]:
-    """Collects what was asked for, and prints it to stderr at the end, also after an error."""
-    from ge_dialect import remarks
-    from ge_dialect.passes import statistics
+def make_tool(arguments: Sequence[str]) -> GEOptMain:
+    """Returns the tool for a command line.
 
-    with ExitStack() as stack:
-        found = stack.enter_context(remarks.collect()) if args.remarks else None
-        counts = stack.enter_context(statistics.collect()) if args.stats else None
-        try:
-            yield
-        finally:
-            for remark in found.remarks if found is not None else ():
-                if args.remarks in ("all", remark.kind):
-                    report(str(remark))
-            for (pass_name, what), times in sorted((counts or {}).items()):
-                report(f"{times:8d} {pass_name}: {what}")
+    Raises:
+        GEError: An argument or the pipeline is wrong.
+    """
+    try:
+        return GEOptMain(args=arguments, description="ge-dialect modular optimizer driver")
+    except ArgSpecParseError as error:  # no Exception, so that nothing else catches it
+        raise GEError("GE0105", one_line(str(error))) from error
+
+
+def configuration_of(args: argparse.Namespace) -> list[str] | None:
+    """Returns the arguments in the header of the input, where they count: asked for, or no passes
+    are given and `ge-opt` wrote the file.
+
+    Raises:
+        GEError: They were asked for, and there are none.
+    """
+    path: str | None = args.input_file
+    readable = path is not None and path.endswith(".mlir") and Path(path).is_file()
+    if not args.run_reproducer and (args.passes or not readable):
+        return None
+    from ge_dialect.tools.check.reproducer import read_configuration
+
+    if path in (None, "-"):
+        raise GEError("GE0105", "expected --run-reproducer with a file, got standard input")
+    found = read_configuration(path, marked=not args.run_reproducer)
+    if found is None and args.run_reproducer:
+        raise GEError("GE0105", f"expected a line '// configuration: ...' in '{path}'")
+    return found
 
 
 def main_with(argv: Sequence[str] | None) -> int:
     """Runs the tool; errors are exceptions."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    arguments = spelled_out(sys.argv[1:] if argv is None else argv)
     if "--explain" in arguments[:-1]:
         sys.stdout.write(explain(arguments[arguments.index("--explain") + 1]))
         return 0
-    try:
-        tool = GEOptMain(args=arguments, description="ge-dialect modular optimizer driver")
-    except ArgSpecParseError as error:  # no Exception, so that nothing else catches it
-        raise GEError("GE0105", one_line(str(error))) from error
+    tool = make_tool(arguments)
+    if (further := configuration_of(tool.args)) is not None:
+        tool = make_tool([*spelled_out(further), *arguments])
+        tool.args.run_reproducer = True
     if tool.args.print_pipeline:
         sys.stdout.write(",".join(str(p.spec()) for p in tool.pipeline.passes) + "\n")
         return 0
+    if tool.args.lint_rules:
+        text, code = lint_text(tool.args.rules)
+        sys.stdout.write(text)
+        return code
     try:
         with listening(tool.args):
             tool.run()

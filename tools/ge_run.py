@@ -121,7 +121,10 @@ def main_with(argv: Sequence[str] | None) -> int:
 def execute(executor: Executor, args: argparse.Namespace) -> int:
     """Runs the plan and does with the outputs what the arguments say; returns the exit code."""
     from ge_dialect.tools.runtime.npz import write_npz
+    from ge_dialect.tools.runtime.ports import refuse_containers
 
+    if args.outputs is not None:
+        refuse_containers("output", executor.outputs)
     # Read before the run, which may take long, so that a wrong file shows at once.
     reference = None if args.compare is None else read_reference(executor, args.compare)
     outputs = executor.run(
@@ -134,7 +137,7 @@ def execute(executor: Executor, args: argparse.Namespace) -> int:
         write_npz(args.outputs, outputs)
     code = 0
     if reference is None:
-        show(f"output {port}" for port in executor.outputs)
+        show(output_lines(executor, outputs))
     else:
         results = compare_all(outputs, reference, args.rtol, args.atol)
         show(f"output '{name}': {result}" for name, result in results.items())
@@ -189,6 +192,16 @@ def compare_all(
         name: compare(got, reference[name], tolerance_of(got.dtype, rtol, atol))
         for name, got in outputs.items()
     }
+
+
+def output_lines(executor: Executor, outputs: Mapping[str, Any]) -> Iterator[str]:
+    """Yields the outputs as they came out, with the sizes that only the run told."""
+    from ge_dialect.tools.runtime.ports import array_type
+
+    for port in executor.outputs:
+        got = outputs[port.name]
+        found = port.container or array_type(got.shape, got.dtype)
+        yield f"output '{port.name}' {found}"
 
 
 def port_lines(executor: Executor) -> Iterator[str]:

@@ -43,7 +43,8 @@ FILES: dict[str, CodeInfo] = {
         symptom="`ge-compile` knows an option of ATC by name, but does not do what it asks for.",
         cause=(
             "The option has no counterpart yet. Values that ask for what is done anyway, such as"
-            " `--precision_mode_v2=origin`, are accepted; others are never ignored silently."
+            " `--precision_mode=must_keep_origin_dtype`, are accepted; others are never ignored"
+            " silently."
         ),
         solution="Follow the hint in the message; `ge-compile --help` lists what there is.",
     ),

@@ -34,10 +34,13 @@ ONNX: dict[str, CodeInfo] = {
     ),
     "GE0205": CodeInfo(
         title="opset is missing or not supported",
-        symptom="A model imports no opset, one that is too old or too new, or one domain twice.",
-        cause="`opset_import` is incomplete, or comes from a much older or newer exporter.",
+        symptom=(
+            "A model imports no opset, one below 1 or newer than the installed onnx package, or one"
+            " domain twice."
+        ),
+        cause="`opset_import` is incomplete, or comes from a newer exporter.",
         solution=(
-            "Convert the model with `onnx.version_converter`, update the onnx package, or complete"
+            "Update the onnx package, convert the model with `onnx.version_converter`, or complete"
             " `opset_import`."
         ),
     ),
@@ -132,8 +135,8 @@ ONNX: dict[str, CodeInfo] = {
         title="unsupported operators",
         symptom="A model uses operators that can not be imported; the message lists all of them.",
         cause=(
-            "They are of another vendor's domain, are no operators of the model's opset, work on"
-            " sequences, optionals or maps, or have a body and are neither `If` nor `Loop`."
+            "They are of another vendor's domain, are no operators of the model's opset, have a"
+            " body or work on maps in a way that nothing implements, or belong to training."
         ),
         solution=(
             "Export the model with operators of ONNX itself, or with local functions that are made"
@@ -150,10 +153,10 @@ ONNX: dict[str, CodeInfo] = {
         solution="Check the node that the message names, and the shapes given for the inputs.",
     ),
     "GE0222": CodeInfo(
-        title="value is no tensor",
-        symptom="An input or a constant is no tensor, or has elements of an unknown type.",
-        cause="Sequences, optionals, maps, and some narrow floats have no counterpart in `ge`.",
-        solution="Export the model with tensors of other types as inputs, outputs and constants.",
+        title="value of an unknown type",
+        symptom="An input or a constant has no type that `ge` knows, or elements of none.",
+        cause="Sparse tensors, opaque values and some narrow floats have no counterpart in `ge`.",
+        solution="Export the model with values of other types as inputs, outputs and constants.",
     ),
     "GE0223": CodeInfo(
         title="type of a value is not known",

@@ -20,6 +20,18 @@ PASSES: dict[str, CodeInfo] = {
         cause="The option `composites` has another name than those in the message.",
         solution="Use names of the message, or leave the option out to raise all composites.",
     ),
+    "GE0411": CodeInfo(
+        title="unknown op to legalize",
+        symptom="A legalization is asked for an op that it does not know.",
+        cause="The option `ops` has another name than those in the message.",
+        solution="Use names of the message, or leave the option out to expand all ops.",
+    ),
+    "GE0412": CodeInfo(
+        title="unknown value of an option",
+        symptom="A pass is asked for a kind of arithmetic or a precision that does not exist.",
+        cause="The option in the message was given another value than those listed there.",
+        solution="Use one of the values that the message lists.",
+    ),
     "GE0420": CodeInfo(
         title="duplicate fusion rule",
         symptom="Registering a fusion rule fails, since another has the same name.",
@@ -50,10 +62,86 @@ PASSES: dict[str, CodeInfo] = {
         ),
         solution="Let the pattern be one shared `Any` and then `Weight` only.",
     ),
+    "GE0424": CodeInfo(
+        title="malformed fusion rule",
+        symptom="A rule is refused: its pattern, condition, option or example cannot be right.",
+        cause=(
+            "It names an operand, result, output or option that does not exist, swaps operands of"
+            " an op that has not two, or its example does not parse or verify."
+        ),
+        solution="Correct the part that the message names; docs/fusion_rules.md shows the form.",
+    ),
+    "GE0425": CodeInfo(
+        title="unknown op type in a fusion rule",
+        symptom="A rule names an op type that does not exist.",
+        cause="The name was mistyped, or the op has no op of its own in `ge`.",
+        solution="Use the name of an op in docs/dialects.md, or GE's name of its type.",
+    ),
+    "GE0426": CodeInfo(
+        title="condition without a verdict",
+        symptom="A condition of a fusion rule returns something else than a verdict.",
+        cause="It returns a bare truth value, so that a miss could not be explained.",
+        solution="Return `Verdict(holds, found, wanted)`.",
+    ),
+    "GE0427": CodeInfo(
+        title="malformed file of fusion rules",
+        symptom="A TOML file of rules is refused; the message names the line.",
+        cause="It is no TOML, a key is missing, unknown or of the wrong kind, or it is too large.",
+        solution="Correct the line; docs/fusion_rules.md lists keys and values.",
+    ),
+    "GE0428": CodeInfo(
+        title="operator library cannot be loaded",
+        symptom="A module or an installed operator library gives no fusion rules.",
+        cause="It is not found, fails while it is imported, or has no `RULES`.",
+        solution="Correct what the message says; or name a .toml file instead.",
+    ),
+    "GE0429": CodeInfo(
+        title="fusion rule is wrong",
+        symptom="A rule is refused after it was tried: what it makes computes something else.",
+        cause=(
+            "Its replacement gives other values than the ops it matched, on sampled inputs with"
+            " NaN, infinities, signed zeros and large numbers; or its example does not make it"
+            " fire, so that it could not be tried."
+        ),
+        solution=(
+            "Correct the replacement; where rounding differs by intention say `tolerance`; give"
+            " an `example` that it fires on."
+        ),
+    ),
     "GE0430": CodeInfo(
         title="unknown optimisation level",
         symptom="A pipeline is asked for a level that does not exist.",
         cause="The option `level` has another value than those in the message.",
         solution="Use one of the levels in the message; the default suits most models.",
+    ),
+    "GE0440": CodeInfo(
+        title="required fusion is missing",
+        symptom="`--require-fusion` asks for a fusion that happened less often than it says.",
+        cause="The model, the passes before, or the rule changed; the nearest misses say what.",
+        solution="Follow the fix of the nearest miss, or lower the number.",
+    ),
+    "GE0441": CodeInfo(
+        title="fusions disappeared",
+        symptom="A rule fires less often than when the baseline was written.",
+        cause="The model, the passes before, or the rule changed; the nearest misses say what.",
+        solution=(
+            "Follow the fix of the nearest miss; where fewer is right, delete the baseline and"
+            " compile once more."
+        ),
+    ),
+    "GE0442": CodeInfo(
+        title="malformed fusion baseline",
+        symptom="The file of `--fusion-baseline` is not one that the tool wrote.",
+        cause="It was edited, cut, or is another file.",
+        solution="Delete it and compile once, to write it anew.",
+    ),
+    "GE0443": CodeInfo(
+        title="malformed fusion switch file",
+        symptom="A fusion switch file is neither of GE's two forms.",
+        cause=(
+            "A line is not `Name:on` or `Name:off`, or the JSON has not the tables"
+            " `Switch`, `GraphFusion` and `UBFusion` of names with `on` or `off`."
+        ),
+        solution="Correct the line in the message; docs/fusion_rules.md shows both forms.",
     ),
 }

@@ -54,17 +54,10 @@ PLANNING: dict[str, CodeInfo] = {
         solution="Compile for fewer streams.",
     ),
     "GE0520": CodeInfo(
-        title="tensors without a static size",
-        symptom="Memory can not be planned; the message names tensors with dynamic dimensions.",
-        cause=(
-            "An input of the model has a dynamic dimension that was given no size; or an op gives"
-            " as much as its data asks for, as NonZero and NonMaxSuppression do, so that nobody"
-            " knows the size before the run."
-        ),
-        solution=(
-            'Give the sizes of the inputs, as `--input_shape "ids:1,128;mask:1,128"`. Cut the model'
-            " before an op whose result depends on data."
-        ),
+        title="inputs without a static size",
+        symptom="Memory can not be planned; the message names inputs with dynamic dimensions.",
+        cause="An input of the model has a dynamic dimension that was given no size.",
+        solution='Give the sizes of the inputs, as `--input_shape "ids:1,128;mask:1,128"`.',
     ),
     "GE0521": CodeInfo(
         title="op without a kernel",
@@ -74,12 +67,6 @@ PLANNING: dict[str, CodeInfo] = {
             "Convert ops of other dialects to `ge` before lowering, or keep them out of the"
             " function that is compiled."
         ),
-    ),
-    "GE0522": CodeInfo(
-        title="constant of strings needs memory",
-        symptom="A constant of strings is an output, or is read by something that is no host call.",
-        cause="Strings have no fixed size, so that no place in an arena can be planned for them.",
-        solution="Take the constant out of the model's outputs.",
     ),
     "GE0530": CodeInfo(
         title="number of streams is not possible",

@@ -77,4 +77,17 @@ RUNTIME: dict[str, CodeInfo] = {
         cause="The file belongs to another model, or to an older version of it.",
         solution="Write all outputs into the file, as `y` or `output.y`.",
     ),
+    "GE0812": CodeInfo(
+        title="object without a value",
+        symptom="A task reads an object of the plan before any task has written it.",
+        cause="The plan was edited, or written by another tool.",
+        solution="Compile the model again. If that does not help, report it as a bug.",
+    ),
+    "GE0813": CodeInfo(
+        title="value that is no array",
+        symptom="A sequence, an optional or a map is wanted where a file holds arrays.",
+        cause="`.npz` files hold arrays; inputs and outputs of other kinds have no place there.",
+        solution="Run the plan through the Python API, which takes and returns lists, None and"
+        " dictionaries: `CompiledPlan.run`.",
+    ),
 }

@@ -205,7 +205,8 @@ class RotaryEmbeddingOp(GEOp):
     | `cos`, `sin`      | `[B, S, R / 2]`, or `[positions, R / 2]`           | `T`        |
     | `position_ids`    | `[B, S]`, rows of `cos` and `sin`                  | integers   |
 
-    R is `rotary_dim`, or D where that is 0: the features after the first R stay as they are.
+    R is `rotary_dim`, or D where that is 0: the features after the first R stay as they are. Tables
+    of rank 3 whose first dimension is 1 serve the whole batch.
 
     Constraints:
     - (C1) `input`, `cos` and `sin` hold floats of one element type.

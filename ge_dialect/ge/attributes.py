@@ -46,25 +46,29 @@ class FloatFormatType(Data[str], TypeAttribute):
 
 
 @irdl_attr_definition
-class DimsAttr(Data[tuple[DimExpr, ...]]):
+class DimsAttr(Data[tuple[DimExpr | None, ...]]):
     """The dynamic dimensions of a tensor type, in order, as its encoding.
 
     `tensor<?x16x?xf32, #ge.dims<"S", "2*S + 1">>`: expressions over the symbols that the enclosing
-    function declares in `ge.symbols`. A dynamic dimension without an encoding is simply unknown.
+    function declares in `ge.symbols`. `#ge.dims<"S", ?>` knows the first of two. Where nothing is
+    known of any dynamic dimension a type has no encoding.
     """
 
     name = "ge.dims"
 
     @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> tuple[DimExpr, ...]:
-        return tuple(
-            parser.parse_comma_separated_list(
-                parser.Delimiter.ANGLE, lambda: cls._parse_dim(parser)
-            )
+    def parse_parameter(cls, parser: AttrParser) -> tuple[DimExpr | None, ...]:
+        dims = parser.parse_comma_separated_list(
+            parser.Delimiter.ANGLE, lambda: cls._parse_dim(parser)
         )
+        if all(dim is None for dim in dims):
+            parser.raise_error("expected an expression, got unknown dimensions only")
+        return tuple(dims)
 
     @staticmethod
-    def _parse_dim(parser: AttrParser) -> DimExpr:
+    def _parse_dim(parser: AttrParser) -> DimExpr | None:
+        if parser.parse_optional_punctuation("?"):
+            return None
         text = parser.parse_str_literal()
         try:
             dim = parse_dim(text)
@@ -76,7 +80,14 @@ class DimsAttr(Data[tuple[DimExpr, ...]]):
 
     def print_parameter(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
-            printer.print_list(self.data, lambda dim: printer.print_string_literal(str(dim)))
+            printer.print_list(self.data, lambda dim: self._print_dim(printer, dim))
+
+    @staticmethod
+    def _print_dim(printer: Printer, dim: DimExpr | None) -> None:
+        if dim is None:
+            printer.print_string("?")
+        else:
+            printer.print_string_literal(str(dim))
 
 
 @irdl_attr_definition
@@ -251,6 +262,6 @@ class TargetAttr(ParametrizedAttribute):
     system: TargetSystemSpecAttr
 
 
-def dims_encoding(exprs: Sequence[DimExpr]) -> Attribute:
-    """Returns the encoding of a tensor type whose dynamic dimensions are `exprs`."""
-    return DimsAttr(tuple(exprs)) if exprs else NoneAttr()
+def dims_encoding(dims: Sequence[DimExpr | None]) -> Attribute:
+    """Returns the encoding of a tensor type whose dynamic dimensions are `dims`."""
+    return DimsAttr(tuple(dims)) if any(dim is not None for dim in dims) else NoneAttr()

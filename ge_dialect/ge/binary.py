@@ -8,6 +8,8 @@ from typing import ClassVar
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition
 
+from ge_dialect.ge.base import same_element_types
+from ge_dialect.ge.dims import expect_broadcasts_to
 from ge_dialect.ge.elementwise import BinaryOp, CompareOp, LogicalOp
 from ge_dialect.ge.types import broadcast_shapes, tensor_of, tensor_type, value_shape
 
@@ -78,10 +80,34 @@ class MinimumOp(BinaryOp):
 
 @irdl_op_definition
 class PreluOp(BinaryOp):
-    """`lhs` where it is not negative, else `lhs * rhs`."""
+    """`lhs` where it is not negative, else `lhs * rhs`.
+
+    Constraints:
+    - (C1) Element types are equal.
+    - (C2) `rhs` broadcasts to `lhs`, which it does not make larger.
+
+    Example:
+    ```mlir
+    %y = ge.prelu %x, %slope : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+    ```
+
+    Source: He et al., "Delving Deep into Rectifiers" (2015), equation 1.
+    """
 
     name = "ge.prelu"
     GE_TYPE: ClassVar = "PRelu"
+
+    def infer_types(self) -> Sequence[Attribute]:
+        element_type = same_element_types(self.lhs, self.rhs)  # (C1)
+        shape = value_shape(self.lhs)
+        expect_broadcasts_to(self.rhs, shape, "rhs")  # (C2)
+        slope = (1,) * (len(shape) - len(value_shape(self.rhs))) + value_shape(self.rhs)
+        known = tuple(
+            # A slope of one number a place says how many places there are.
+            size if isinstance(size, int) and size > 1 else dim
+            for dim, size in zip(shape, slope, strict=True)
+        )
+        return (tensor_type(element_type, known),)
 
 
 @irdl_op_definition

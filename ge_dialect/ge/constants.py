@@ -300,6 +300,18 @@ def float_constant(value: float, element_type: Attribute = f32) -> ConstantOp:
     return array_constant(np.asarray(value, to_numpy(element_type)))
 
 
+def splat_constant(value: float, type: TensorT) -> ConstantOp:
+    """Returns the constant of a static type whose elements are all `value`; it holds only one."""
+    import numpy as np
+
+    from ge_dialect.ge.dtypes import to_numpy
+
+    data = np.asarray(value).astype(to_numpy(type.element_type)).tobytes()
+    return ConstantOp(
+        dense_from_bytes(type, b"\xff" if is_bool(type.element_type) and value else data)
+    )
+
+
 def array_constant(array: npt.NDArray[Any]) -> ConstantOp:
     """Returns the constant that holds `array`."""
     from ge_dialect.ge.dtypes import from_numpy

@@ -277,7 +277,11 @@ class EinsumOp(ContractionOp):
                 )
             for labels, value in zip(equation.inputs, self.arguments, strict=True):
                 shape = value_shape(value)
+                own: dict[str, MaybeDim] = {}
                 for label, dim in zip(expand_labels(labels, len(shape)), shape, strict=True):
+                    # A diagonal is of equal sizes: nothing broadcasts within one operand.
+                    own[label] = merge_dims(own.get(label, dim), dim, f"sizes of '{label}'")
+                for label, dim in own.items():
                     sizes[label] = _join(label, sizes.get(label, 1), dim)
         except ValueError as error:
             raise VerifyException(str(error)) from error  # (C2)

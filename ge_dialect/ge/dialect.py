@@ -19,10 +19,12 @@ from ge_dialect.ge.attributes import (
     TierAttr,
     WeightAttr,
 )
+from ge_dialect.ge.containers import MapType, OptionalType, SequenceType
 
 FAMILIES = (
     "constants",
     "structure",
+    "fail",
     "elementwise",
     "unary",
     "binary",
@@ -37,12 +39,17 @@ FAMILIES = (
     "attention",
     "pooling",
     "quantization",
+    "requantization",
     "movement",
     "pieces",
     "rearrange",
     "resize",
     "indexing",
     "scatter",
+    "recurrent",
+    "lstm",
+    "spectral",
+    "trees",
 )
 """Modules of `ge_dialect.ge` that define ops."""
 
@@ -73,6 +80,9 @@ GE = Dialect(
     [
         DimsAttr,
         FloatFormatType,
+        MapType,
+        OptionalType,
+        SequenceType,
         StringType,
         StringsAttr,
         SymbolAttr,

@@ -150,3 +150,8 @@ def is_integer(element_type: Attribute) -> bool:
 def is_bool(element_type: Attribute) -> bool:
     """Whether the type is `i1`."""
     return isinstance(element_type, IntegerType) and element_type.bitwidth == 1
+
+
+def is_string(element_type: Attribute) -> bool:
+    """Whether the type is that of text, whose elements have no fixed number of bytes."""
+    return isinstance(element_type, StringType)

@@ -2,13 +2,14 @@
 
 Attributes of a node are attributes of the op: `i64` for an int, `f32` for a float, a string,
 `array<i64>` and `array<f32>` for lists, `["a", "b"]` for strings. A tensor is its dense value, or
-`[value, type]` where the value does not say its type. ONNX is imported by the functions only.
+`[value, type]` where the value does not say its type; a type is itself. ONNX is imported by the
+functions only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -19,18 +20,23 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     StringAttr,
     TensorType,
-    UnrankedTensorType,
     f32,
     i64,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, TypeAttribute
 
 from ge_dialect.ge.base import float_attr, int_attr, ints_attr
 from ge_dialect.ge.constants import array_of, dense_constant
-from ge_dialect.ge.dtypes import dtype_of, from_onnx
+from ge_dialect.ge.dtypes import from_onnx
+from ge_dialect.ge.onnx_types import (
+    dim_over,
+    from_type_proto,
+    static_dim,
+    symbols_of_types,
+    to_type_proto,
+)
 from ge_dialect.ge.structure import HostCallOp
-from ge_dialect.ge.types import MaybeDim, TensorT, shape_of, tensor_type
-from ge_dialect.symbols import DimExpr, parse_dim, symbols_of
+from ge_dialect.ge.types import TensorT, tensor_type
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -57,7 +63,7 @@ def attrs_from_node(
     """Returns the attributes of a node, by name, in the order of names.
 
     Args:
-        node: Any node without graphs, types or sparse tensors as attributes.
+        node: Any node without graphs or sparse tensors as attributes.
         read_tensor: Makes the value of a tensor an attribute for `ConstantOp`; the default copies.
 
     Raises:
@@ -94,10 +100,12 @@ def _from_onnx(
         case kinds.TENSOR:
             return _tensor_attr(attribute.t, read)
         case _:
+            if (type_ := from_type_proto(attribute.tp, static_dim)) is not None:
+                return type_
             kind = kinds.AttributeType.Name(attribute.type)
             raise ValueError(
-                f"expected attributes of numbers, strings and tensors in '{callee_of(node)}',"
-                f" got '{attribute.name}' of kind {kind}"
+                f"expected attributes of numbers, strings, tensors and types in"
+                f" '{callee_of(node)}', got '{attribute.name}' of kind {kind}"
             )
 
 
@@ -198,6 +206,8 @@ def _to_onnx(name: str, attr: Attribute) -> onnx.AttributeProto:
         case ArrayAttr(data=items):
             strings = [item.data for item in items if isinstance(item, StringAttr)]
             return helper.make_attribute(name, strings, attr_type=kinds.STRINGS)
+        case TypeAttribute():
+            return helper.make_attribute(name, to_type_proto(attr), attr_type=kinds.TYPE_PROTO)
         case _:
             raise ValueError(f"expected an attribute that ONNX knows for '{name}', got {attr}")
 
@@ -221,8 +231,7 @@ def infer_host_call_types(
         A dimension is kept as an expression where its symbols are those of the operands.
 
     Raises:
-        ValueError: The operands contradict the op, or an output is no tensor but a sequence, an
-            optional or a map.
+        ValueError: The operands contradict the op.
     """
     import onnx
     from onnx import numpy_helper, shape_inference
@@ -233,7 +242,7 @@ def infer_host_call_types(
         return None
     named = _with_slot_names(node)
     types = {
-        f"x{slot}": _to_type_proto(type_)
+        f"x{slot}": to_type_proto(type_)
         for slot, type_ in enumerate(operand_types)
         if type_ is not None
     }
@@ -246,9 +255,9 @@ def infer_host_call_types(
         found = shape_inference.infer_node_outputs(schema, named, types, data, opset_imports=opsets)
     except shape_inference.InferenceError as error:
         raise ValueError(f"'{callee_of(node)}': {error}") from error
-    symbols = _symbols(operand_types)
+    symbols = symbols_of_types(operand_types)
     inferred = [
-        _from_type_proto(found.get(f"y{i}"), symbols, callee_of(node))
+        from_type_proto(found.get(f"y{i}"), lambda dim: dim_over(dim, symbols))
         for i in range(len(node.output))
     ]
     known = [type_ for type_ in inferred if type_ is not None]
@@ -265,56 +274,3 @@ def _with_slot_names(node: onnx.NodeProto) -> onnx.NodeProto:
     named.input.extend(f"x{slot}" if name else "" for slot, name in enumerate(node.input))
     named.output.extend(f"y{i}" for i in range(len(node.output)))
     return named
-
-
-def _to_type_proto(type_: Attribute) -> onnx.TypeProto:
-    from onnx import helper
-
-    if _is_unranked(type_):
-        return helper.make_tensor_type_proto(dtype_of(type_.element_type).onnx, None)
-    if not _is_ranked(type_):
-        raise ValueError(f"expected a tensor, got {type_}")
-    dims = [str(dim) if isinstance(dim, DimExpr) else dim for dim in shape_of(type_)]
-    return helper.make_tensor_type_proto(dtype_of(type_.element_type).onnx, dims)
-
-
-def _is_ranked(type_: Attribute | None) -> TypeGuard[TensorT]:
-    return isinstance(type_, TensorType)
-
-
-def _is_unranked(type_: Attribute | None) -> TypeGuard[UnrankedTensorType[Attribute]]:
-    return isinstance(type_, UnrankedTensorType)
-
-
-def _symbols(types: Sequence[Attribute | None]) -> frozenset[str]:
-    dims = [dim for type_ in types if _is_ranked(type_) for dim in shape_of(type_)]
-    return frozenset(name for dim in dims if isinstance(dim, DimExpr) for name in symbols_of(dim))
-
-
-def _from_type_proto(
-    type_: onnx.TypeProto | None, symbols: frozenset[str], callee: str
-) -> Attribute | None:
-    kind = None if type_ is None else type_.WhichOneof("value")
-    if type_ is None or kind is None:
-        return None
-    if kind != "tensor_type":
-        raise ValueError(f"expected '{callee}' to give tensors, got a {kind.removesuffix('_type')}")
-    element_type = from_onnx(type_.tensor_type.elem_type)
-    if element_type is None:
-        return None
-    if not type_.tensor_type.HasField("shape"):
-        return UnrankedTensorType(element_type)
-    dims = tuple(_from_dim(dim, symbols) for dim in type_.tensor_type.shape.dim)
-    return tensor_type(element_type, dims)
-
-
-def _from_dim(dim: onnx.TensorShapeProto.Dimension, symbols: frozenset[str]) -> MaybeDim:
-    if dim.HasField("dim_value"):
-        return dim.dim_value if dim.dim_value >= 0 else None
-    if not dim.dim_param:
-        return None
-    try:
-        found = parse_dim(dim.dim_param)
-    except ValueError:
-        return None  # a name that inference made up
-    return found if symbols.issuperset(symbols_of(found)) else None

@@ -74,7 +74,6 @@ class ReshapeOp(MovementOp):
 
     def __init__(self, input: SSAValue | Operation, shape: Shape):
         value = SSAValue.get(input)
-        # Before the type is made: one with an unknown dimension forgets the names of the others.
         known = solve_dim(value_shape(value), shape)
         element_type = tensor_of(value).element_type
         super().__init__([value], result_types=[tensor_type(element_type, known)])
@@ -173,7 +172,6 @@ class BroadcastToOp(MovementOp):
 
     def __init__(self, input: SSAValue | Operation, shape: Shape):
         value = SSAValue.get(input)
-        # Before the type is made: one with an unknown dimension forgets the names of the others.
         known = _broadcast(value_shape(value), shape)
         element_type = tensor_of(value).element_type
         super().__init__([value], result_types=[tensor_type(element_type, known)])

@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerType, Signedness, f32
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    IntegerType,
+    Signedness,
+    UnitAttr,
+    f32,
+    i32,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
     opt_operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -24,10 +34,11 @@ from ge_dialect.ge.base import (
     I64Attr,
     expect_float,
     expect_rank,
+    flag_attr,
     int_attr,
 )
 from ge_dialect.ge.dims import expect_dim, map_dim
-from ge_dialect.ge.dtypes import is_float, is_integer
+from ge_dialect.ge.dtypes import dtype_of, is_float, is_integer
 from ge_dialect.ge.types import (
     RankedTensor,
     Shape,
@@ -83,11 +94,8 @@ class ScaledOp(GEOp):
         elif scale and isinstance(size := expect_rank(self.scale, 1, "scale")[0], int) and size > 1:
             axis = normalize_axis(self.axis.value.data, len(shape))
             expect_dim(size, shape[axis], "'scale'")
-        if self.zero_point is not None and value_shape(self.zero_point) != scale:
-            found = show_shape(value_shape(self.zero_point))
-            raise VerifyException(
-                f"expected 'zero_point' of shape {show_shape(scale)}, got {found}"
-            )
+        if self.zero_point is not None:
+            _expect_shape_of_scale(value_shape(self.zero_point), scale)
 
     def _check_blocks(self, shape: Shape, scale: Shape, block: int) -> None:
         axis = normalize_axis(self.axis.value.data, len(shape))
@@ -95,6 +103,17 @@ class ScaledOp(GEOp):
         for i, (found, dim) in enumerate(zip(scale, shape, strict=True)):
             wanted = map_dim(dim, lambda size: ceil_div(size, block)) if i == axis else dim
             expect_dim(found, wanted, f"dimension {i} of 'scale'")
+
+
+def _expect_shape_of_scale(found: Shape, scale: Shape) -> None:
+    same = len(found) == len(scale) and all(
+        mine == wanted or not isinstance(mine, int) or not isinstance(wanted, int)
+        for mine, wanted in zip(found, scale, strict=True)
+    )
+    if not same:
+        raise VerifyException(
+            f"expected 'zero_point' of shape {show_shape(scale)}, got {show_shape(found)}"
+        )
 
 
 def _expect_quantized(element_type: Attribute, name: str) -> None:
@@ -106,17 +125,22 @@ def _expect_quantized(element_type: Attribute, name: str) -> None:
 class QuantizeLinearOp(ScaledOp):
     """`saturate(round(input / scale) + zero_point)`, halves to even; of narrow floats the nearest.
 
+    The quotient is one of `precision`, else of the type of `scale` (of f32 where that is narrower
+    than 16 bits), and `input` is rounded to that type first. With `unsaturated`, what is beyond the
+    range of an 8-bit float becomes its infinity or NaN instead of its largest value.
+
     | operand or result | shape                             | type                       |
     | ----------------- | --------------------------------- | -------------------------- |
-    | `input`           | any                               | floats                     |
+    | `input`           | any                               | floats, i32                |
     | `scale`           | one, one a place, or one a block  | floats                     |
     | `zero_point`      | of `scale`                        | `Q`, 0 where absent        |
     | `result`          | of `input`                        | `Q`: integers, narrow floats |
 
     Constraints:
-    - (C1) `input` and `scale` hold floats, the result integers or narrow floats.
+    - (C1) `input` holds floats or i32, `scale` floats, the result integers or narrow floats.
     - (C2) `zero_point` has the element type of the result and the shape of `scale`.
     - (C3) `scale` has one element, or one a place along `axis`, or with `block_size` one a block.
+    - (C4) `unsaturated` is for results of 8-bit floats.
 
     Source: Jacob et al., "Quantization and Training of Neural Networks for Efficient
     Integer-Arithmetic-Only Inference" (2017), equation 1.
@@ -131,6 +155,15 @@ class QuantizeLinearOp(ScaledOp):
     name = "ge.quantize_linear"
     GE_TYPE: ClassVar = "AscendQuantV2"
 
+    precision = opt_prop_def(Float16Type | BFloat16Type | Float32Type)
+    unsaturated = opt_prop_def(UnitAttr)
+
+    assembly_format = (
+        "$input `,` $scale (`zero_point` $zero_point^)? `axis` $axis `block_size` $block_size"
+        " (`precision` $precision^)? (`unsaturated` $unsaturated^)?"
+        " attr-dict `:` functional-type(operands, results)"
+    )
+
     def __init__(
         self,
         input: SSAValue | Operation,
@@ -140,6 +173,8 @@ class QuantizeLinearOp(ScaledOp):
         axis: int = 1,
         block_size: int = 0,
         element_type: Attribute | None = None,
+        precision: Attribute | None = None,
+        unsaturated: bool = False,
     ):
         """Builds the op; the result has the type of `zero_point`, else `element_type`, else ui8."""
         if zero_point is not None:
@@ -147,18 +182,30 @@ class QuantizeLinearOp(ScaledOp):
         type_ = tensor_type(element_type or _UI8, value_shape(SSAValue.get(input)))
         super().__init__(
             [input, scale, zero_point],
-            {"axis": int_attr(axis), "block_size": int_attr(block_size)},
+            {
+                "axis": int_attr(axis),
+                "block_size": int_attr(block_size),
+                "precision": precision,
+                "unsaturated": flag_attr(unsaturated),
+            },
             result_types=[type_],
         )
 
     def infer_types(self) -> Sequence[Attribute]:
-        expect_float(self.input, "input")  # (C1)
+        if tensor_of(self.input).element_type != i32:
+            expect_float(self.input, "input")  # (C1)
         element_type = tensor_of(self.result).element_type
         if self.zero_point is not None:
             element_type = tensor_of(self.zero_point).element_type  # (C2)
         _expect_quantized(element_type, "result")
         self.check_scale()  # (C3)
+        if self.unsaturated and not _is_byte_float(element_type):  # (C4)
+            raise VerifyException(f"expected 'result' of 8-bit floats, got {element_type}")
         return (tensor_type(element_type, value_shape(self.input)),)
+
+
+def _is_byte_float(element_type: Attribute) -> bool:
+    return is_float(element_type) and dtype_of(element_type).bits == 8
 
 
 @irdl_op_definition
@@ -168,12 +215,12 @@ class DequantizeLinearOp(ScaledOp):
     | operand or result | shape                            | type                         |
     | ----------------- | -------------------------------- | ---------------------------- |
     | `input`           | any                              | `Q`: integers, narrow floats |
-    | `scale`           | one, one a place, or one a block | floats `T`                   |
+    | `scale`           | one, one a place, or one a block | floats                       |
     | `zero_point`      | of `scale`                       | `Q`, 0 where absent          |
-    | `result`          | of `input`                       | `T`                          |
+    | `result`          | of `input`                       | floats, those of `scale` by default |
 
     Constraints:
-    - (C1) `input` holds integers or narrow floats, `scale` floats.
+    - (C1) `input` holds integers or narrow floats, `scale` and the result floats.
     - (C2) `zero_point` has the element type of `input` and the shape of `scale`.
     - (C3) `scale` has one element, or one a place along `axis`, or with `block_size` one a block.
 
@@ -197,11 +244,16 @@ class DequantizeLinearOp(ScaledOp):
         *,
         axis: int = 1,
         block_size: int = 0,
+        element_type: Attribute | None = None,
     ):
+        """Builds the op; the result has the type of `scale`, or `element_type`."""
+        element_type = element_type or tensor_of(SSAValue.get(scale)).element_type
         super().__init__(
             [input, scale, zero_point],
             {"axis": int_attr(axis), "block_size": int_attr(block_size)},
+            result_types=[tensor_type(element_type, value_shape(SSAValue.get(input)))],
         )
+        self.refine_types()  # it was given its type, and has checked nothing yet
 
     def infer_types(self) -> Sequence[Attribute]:
         element_type = tensor_of(self.input).element_type
@@ -211,7 +263,8 @@ class DequantizeLinearOp(ScaledOp):
             found = tensor_of(self.zero_point).element_type
             if found != element_type:  # (C2)
                 raise VerifyException(f"expected 'zero_point' of {element_type}, got {found}")
-        return (tensor_type(tensor_of(self.scale).element_type, value_shape(self.input)),)
+        expect_float(self.result, "result")
+        return (tensor_type(tensor_of(self.result).element_type, value_shape(self.input)),)
 
 
 @irdl_op_definition

@@ -165,7 +165,8 @@ class HostCallOp(GEOp):
 
     `callee` is `domain::OpType` (the default domain is spelled `ai.onnx`), `version` the version of
     its domain's operator set, `attrs` the node's attributes. `absent` lists the operand slots that
-    the node leaves empty. Types follow ONNX's own inference, values `onnx.reference`.
+    the node leaves empty. Types follow ONNX's own inference, values `onnx.reference`. Operands and
+    results are tensors, sequences, optionals or maps.
 
     Constraints:
     - (C1) `callee` has a domain and an op type.

@@ -20,6 +20,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.ge.attributes import DimsAttr, dims_encoding
+from ge_dialect.ge.containers import Container, OptionalType, same_kind
 from ge_dialect.ge.dtypes import dtype_of
 from ge_dialect.symbols import DimExpr, DimLimitError, bounds, minimum
 
@@ -34,12 +35,9 @@ RankedTensor = AnyTensorTypeConstr
 @lru_cache(maxsize=65536)
 def tensor_type(element_type: Attribute, shape: Shape) -> TensorT:
     """Returns the tensor type of `shape`; equal arguments give the same object."""
-    exprs = [dim for dim in shape if isinstance(dim, DimExpr)]
-    dynamic = sum(not isinstance(dim, int) for dim in shape)
+    dynamic = [dim for dim in shape if not isinstance(dim, int)]
     sizes = [dim if isinstance(dim, int) else DYNAMIC_INDEX for dim in shape]
-    # An encoding names every dynamic dimension or none: a partly known shape keeps what is certain.
-    encoding = dims_encoding(exprs if len(exprs) == dynamic else ())
-    return TensorType(element_type, sizes, encoding)
+    return TensorType(element_type, sizes, dims_encoding(dynamic))
 
 
 @lru_cache(maxsize=65536)
@@ -121,9 +119,12 @@ def compatible(actual: Attribute, inferred: Attribute) -> bool:
     """Whether a declared result type may stand where `inferred` was computed.
 
     Element types are equal; ranks are equal; dimensions are equal or one of them is not a number.
+    Of containers this holds for the items; an optional may hold what is none.
     """
     if actual == inferred:
         return True
+    if isinstance(actual, Container) or isinstance(inferred, Container):
+        return _compatible_containers(actual, inferred)
     if isinstance(actual, UnrankedTensorType) or isinstance(inferred, UnrankedTensorType):
         return True
     if not is_tensor(actual) or not is_tensor(inferred):
@@ -137,6 +138,16 @@ def compatible(actual: Attribute, inferred: Attribute) -> bool:
             for a, b in zip(mine, theirs, strict=True)
         )
     )
+
+
+def _compatible_containers(actual: Attribute, inferred: Attribute) -> bool:
+    if (
+        isinstance(actual, Container)
+        and isinstance(inferred, Container)
+        and same_kind(actual, inferred)
+    ):
+        return compatible(actual.item, inferred.item)
+    return isinstance(actual, OptionalType) and compatible(actual.item, inferred)
 
 
 def show_shape(shape: Sequence[MaybeDim]) -> str:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect
 
+from ge_dialect.ge_exec.control import BranchOp, LoopOp
 from ge_dialect.ge_exec.kernels import KernelOp, kernels_by_name
 from ge_dialect.ge_exec.memory import (
     ArenaOp,
     ArenaType,
     BufferOp,
     InputOp,
+    ObjectOp,
+    ObjectType,
     OutputOp,
     ViewOp,
     WeightOp,
 )
 from ge_dialect.ge_exec.plan import PlanOp, StreamOp
-from ge_dialect.ge_exec.tasks import CopyOp, LaunchOp, RecordOp, WaitOp
+from ge_dialect.ge_exec.tasks import CopyOp, LaunchOp, RecordOp, StoreOp, WaitOp
 
 GE_EXEC = Dialect(
     "ge_exec",
@@ -26,29 +29,38 @@ GE_EXEC = Dialect(
         InputOp,
         WeightOp,
         BufferOp,
+        ObjectOp,
         ViewOp,
         OutputOp,
         StreamOp,
         LaunchOp,
         CopyOp,
+        StoreOp,
+        BranchOp,
+        LoopOp,
         RecordOp,
         WaitOp,
     ],
-    [ArenaType],
+    [ArenaType, ObjectType],
 )
 
 __all__ = [
     "GE_EXEC",
     "ArenaOp",
     "ArenaType",
+    "BranchOp",
     "BufferOp",
     "CopyOp",
     "InputOp",
     "KernelOp",
     "LaunchOp",
+    "LoopOp",
+    "ObjectOp",
+    "ObjectType",
     "OutputOp",
     "PlanOp",
     "RecordOp",
+    "StoreOp",
     "StreamOp",
     "ViewOp",
     "WaitOp",

@@ -1,13 +1,14 @@
-"""Arenas and what lies in them: inputs, weights, buffers, views, outputs.
+"""Arenas and what lies in them: inputs, weights, buffers, views, outputs; and objects.
 
 Before `ge-plan-memory` none of them has a place; afterwards each names its arena and byte offset.
+Objects never have one: no plan can say how many bytes they need.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 from math import prod
-from typing import TypeGuard
+from typing import TypeAlias, TypeGuard
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -18,6 +19,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, OpResult, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import (
+    AnyOf,
     BaseAttr,
     IRDLOperation,
     irdl_attr_definition,
@@ -25,6 +27,7 @@ from xdsl.irdl import (
     operand_def,
     opt_operand_def,
     opt_prop_def,
+    param_def,
     prop_def,
     result_def,
 )
@@ -32,8 +35,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.ge.attributes import Tier, TierAttr, WeightAttr
 from ge_dialect.ge.base import I64Attr, int_attr
-from ge_dialect.ge.dtypes import dtype_of
-from ge_dialect.ge.types import TensorT, static_shape
+from ge_dialect.ge.dtypes import dtype_of, is_string
+from ge_dialect.ge.types import TensorT, is_tensor, static_shape
 
 AnyMemRef = BaseAttr[MemRefType[Attribute]](MemRefType)
 
@@ -43,6 +46,32 @@ class ArenaType(ParametrizedAttribute, TypeAttribute):
     """A contiguous stretch of one tier, `!ge_exec.arena`; offsets count from its start."""
 
     name = "ge_exec.arena"
+
+
+@irdl_attr_definition
+class ObjectType(ParametrizedAttribute, TypeAttribute):
+    """A value that lies on the heap of the host, since its bytes are not known before the run.
+
+    `value` is its type in `ge`: a tensor of dynamic sizes or of strings, a sequence, an optional, a
+    map.
+
+    Example: `!ge_exec.object<tensor<2x?xi64>>`.
+    """
+
+    name = "ge_exec.object"
+
+    value: Attribute = param_def()
+
+
+AnyStorage = AnyOf((AnyMemRef, BaseAttr(ObjectType)))
+"""What tasks read and write."""
+
+
+def storage_type(type: Attribute) -> MemRefType[Attribute] | ObjectType:
+    """Returns how a plan holds a value: a buffer where its bytes are known, else an object."""
+    if not is_tensor(type) or is_string(type.element_type) or static_shape(type) is None:
+        return ObjectType(type)
+    return buffer_type(type)
 
 
 @lru_cache(maxsize=4096)
@@ -63,19 +92,23 @@ def is_buffer(type: Attribute) -> TypeGuard[MemRefType[Attribute]]:
 
 
 def buffer_bytes(type: Attribute) -> int:
-    """Returns the bytes of a buffer type, unpadded and exact."""
+    """Returns the bytes of a buffer type, unpadded and exact; objects have none in a plan."""
+    if isinstance(type, ObjectType):
+        return 0
     assert is_buffer(type)
     return prod(type.get_shape()) * dtype_of(type.element_type).storage_bytes
 
 
 def verify_buffer_type(type: Attribute) -> None:
-    """Checks that a type is a static memref in a tier.
+    """Checks that a type is a static memref of numbers in a tier.
 
     Raises:
         VerifyException: It is not.
     """
     if not is_buffer(type) or not _is_tier(type.memory_space):
         raise VerifyException(f"expected a memref in one of {', '.join(Tier)}, got {type}")
+    if is_string(type.element_type):
+        raise VerifyException(f"expected numbers, since texts are objects, got {type}")
     if DYNAMIC_INDEX in type.get_shape():
         raise VerifyException(f"expected a static shape, got {type}")
 
@@ -155,6 +188,8 @@ class PlacedOp(IRDLOperation):
 class InputOp(PlacedOp):
     """An input of the plan: the caller's bytes are here before the first task.
 
+    An object has no place in an arena.
+
     Example:
     ```mlir
     %x = ge_exec.input "x" in %work offset 0 : memref<4xf32, "hbm">
@@ -164,13 +199,25 @@ class InputOp(PlacedOp):
     name = "ge_exec.input"
 
     io_name = prop_def(StringAttr)
+    result = result_def(AnyStorage)
 
     assembly_format = "$io_name (`in` $arena^ `offset` $offset)? attr-dict `:` type($result)"
 
-    def __init__(self, io_name: str, type: MemRefType[Attribute]):
+    def __init__(self, io_name: str, type: MemRefType[Attribute] | ObjectType):
         super().__init__(
             operands=[None], properties={"io_name": StringAttr(io_name)}, result_types=[type]
         )
+
+    @property
+    def is_object(self) -> bool:
+        """Whether the input has no bytes in the plan."""
+        return isinstance(self.result.type, ObjectType)
+
+    def verify_(self) -> None:
+        if not self.is_object:
+            super().verify_()
+        elif self.arena is not None or self.offset is not None:
+            raise VerifyException("expected an object without 'arena' and 'offset'")
 
 
 @irdl_op_definition
@@ -222,6 +269,35 @@ class BufferOp(PlacedOp):
 
 
 @irdl_op_definition
+class ObjectOp(IRDLOperation):
+    """A value on the heap of the host: the task that writes it allocates it.
+
+    Example:
+    ```mlir
+    %o = ge_exec.object : !ge_exec.object<tensor<2x?xi64>>
+    ```
+    """
+
+    name = "ge_exec.object"
+
+    result = result_def(ObjectType)
+
+    assembly_format = "attr-dict `:` type($result)"
+
+    def __init__(self, type: ObjectType):
+        super().__init__(result_types=[type])
+
+    @property
+    def size(self) -> int:
+        """Bytes in the plan: none."""
+        return 0
+
+
+Storage: TypeAlias = PlacedOp | ObjectOp
+"""The ops that own what a task reads or writes."""
+
+
+@irdl_op_definition
 class ViewOp(IRDLOperation):
     """The same bytes under another type, from byte `offset` of the source.
 
@@ -270,7 +346,7 @@ class OutputOp(IRDLOperation):
     name = "ge_exec.output"
 
     io_name = prop_def(StringAttr)
-    buffer = operand_def(AnyMemRef)
+    buffer = operand_def(AnyStorage)
 
     assembly_format = "$io_name $buffer attr-dict `:` type($buffer)"
 
@@ -278,8 +354,8 @@ class OutputOp(IRDLOperation):
         super().__init__(operands=[buffer], properties={"io_name": StringAttr(io_name)})
 
 
-def base_of(value: SSAValue) -> tuple[PlacedOp, int]:
-    """Returns what owns the bytes of a buffer value, and the byte offset into it.
+def base_of(value: SSAValue) -> tuple[Storage, int]:
+    """Returns what owns the bytes of a value of a plan, and the byte offset into it.
 
     Raises:
         VerifyException: The value is no buffer of a plan.
@@ -288,8 +364,8 @@ def base_of(value: SSAValue) -> tuple[PlacedOp, int]:
     while isinstance(owner := value.owner, ViewOp):
         offset += owner.offset.value.data
         value = owner.source
-    if not isinstance(value, OpResult) or not isinstance(owner, PlacedOp):
-        raise VerifyException("expected a buffer, input or weight of the plan")
+    if not isinstance(value, OpResult) or not isinstance(owner, PlacedOp | ObjectOp):
+        raise VerifyException("expected a buffer, object, input or weight of the plan")
     return owner, offset
 
 

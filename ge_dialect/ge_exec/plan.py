@@ -17,8 +17,9 @@ from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.ge.base import I64Attr, int_attr
-from ge_dialect.ge_exec.memory import BufferOp, InputOp, OutputOp, WeightOp
-from ge_dialect.ge_exec.tasks import CopyOp, LaunchOp, RecordOp, TaskOp, WaitOp, task_id
+from ge_dialect.ge_exec.control import TaskOp, flatten, task_id
+from ge_dialect.ge_exec.memory import BufferOp, InputOp, ObjectOp, OutputOp, WeightOp
+from ge_dialect.ge_exec.tasks import RecordOp, WaitOp
 
 
 @irdl_op_definition
@@ -26,7 +27,7 @@ class StreamOp(IRDLOperation):
     """Tasks in order on one stream.
 
     Constraints:
-    - (C1) Holds only launches, copies, records and waits.
+    - (C1) Holds only tasks, records and waits.
 
     Example:
     ```mlir
@@ -51,7 +52,7 @@ class StreamOp(IRDLOperation):
 
     def verify_(self) -> None:
         for op in self.body.block.ops:  # (C1)
-            if not isinstance(op, LaunchOp | CopyOp | RecordOp | WaitOp):
+            if not isinstance(op, TaskOp | RecordOp | WaitOp):
                 raise VerifyException(f"expected tasks, got '{op.name}'")
 
 
@@ -115,14 +116,23 @@ class PlanOp(IRDLOperation):
         """The buffers, in the order of first use."""
         return [op for op in self.body.block.ops if isinstance(op, BufferOp)]
 
+    @property
+    def objects(self) -> Sequence[ObjectOp]:
+        """The objects on the heap, in the order of first use."""
+        return [op for op in self.body.block.ops if isinstance(op, ObjectOp)]
+
     def tasks(self) -> Sequence[TaskOp]:
-        """Returns the tasks of all streams, in the order of the plan."""
+        """Returns the tasks of all streams, in the order of the plan; a branch or loop is one."""
         return sorted(self._tasks(), key=task_id)
+
+    def all_tasks(self) -> Sequence[TaskOp]:
+        """Returns the tasks of all streams in order, each followed by those inside it."""
+        return [inner for task in self.tasks() for inner in flatten(task)]
 
     def _tasks(self) -> Iterator[TaskOp]:
         for stream in self.streams:
             for op in stream.body.block.ops:
-                if isinstance(op, LaunchOp | CopyOp):
+                if isinstance(op, TaskOp):
                     yield op
 
     def verify_(self) -> None:

@@ -27,7 +27,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.ge.base import I64Attr, int_attr
 from ge_dialect.ge_exec.kernels import KernelOp
-from ge_dialect.ge_exec.memory import AnyMemRef, buffer_bytes
+from ge_dialect.ge_exec.memory import AnyStorage, ObjectType, buffer_bytes, is_buffer
 
 
 @lru_cache
@@ -53,8 +53,8 @@ class LaunchOp(IRDLOperation):
 
     id = prop_def(I64Attr)
     kernel = prop_def(FlatSymbolRefAttrConstr)
-    inputs = var_operand_def(AnyMemRef)
-    outputs = var_operand_def(AnyMemRef)
+    inputs = var_operand_def(AnyStorage)
+    outputs = var_operand_def(AnyStorage)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
@@ -91,10 +91,10 @@ class LaunchOp(IRDLOperation):
 
 @irdl_op_definition
 class CopyOp(IRDLOperation):
-    """Copies the bytes of one buffer to another of the same size.
+    """Copies a value: the bytes of one buffer to another of the same size, or an object.
 
     Constraints:
-    - (C1) Both have the same number of bytes.
+    - (C1) Two buffers have the same number of bytes.
 
     Example:
     ```mlir
@@ -105,8 +105,8 @@ class CopyOp(IRDLOperation):
     name = "ge_exec.copy"
 
     id = prop_def(I64Attr)
-    source = operand_def(AnyMemRef)
-    target = operand_def(AnyMemRef)
+    source = operand_def(AnyStorage)
+    target = operand_def(AnyStorage)
 
     assembly_format = "$id $source `to` $target attr-dict `:` type($source) `to` type($target)"
 
@@ -114,9 +114,51 @@ class CopyOp(IRDLOperation):
         super().__init__(operands=[source, target], properties={"id": int_attr(id)})
 
     def verify_(self) -> None:
+        if any(isinstance(value.type, ObjectType) for value in self.operands):
+            return
         source, target = buffer_bytes(self.source.type), buffer_bytes(self.target.type)
         if source != target:  # (C1)
             raise VerifyException(f"expected buffers of one size, got {source} and {target} bytes")
+
+
+@irdl_op_definition
+class StoreOp(IRDLOperation):
+    """Stores a value as slice number `at` of another one, along its dimension 0.
+
+    An object grows by the slice; slice 0 starts it anew.
+
+    Constraints:
+    - (C1) A buffer of N slices has N times the bytes of the slice.
+
+    Example:
+    ```mlir
+    ge_exec.store 4 %a to %b at %i : memref<4xf32, "hbm"> to memref<3x4xf32, "hbm">
+      at memref<i64, "hbm">
+    ```
+    """
+
+    name = "ge_exec.store"
+
+    id = prop_def(I64Attr)
+    source = operand_def(AnyStorage)
+    target = operand_def(AnyStorage)
+    at = operand_def(AnyStorage)
+
+    assembly_format = (
+        "$id $source `to` $target `at` $at attr-dict"
+        " `:` type($source) `to` type($target) `at` type($at)"
+    )
+
+    def __init__(self, id: int, source: SSAValue, target: SSAValue, at: SSAValue):
+        super().__init__(operands=[source, target, at], properties={"id": int_attr(id)})
+
+    def verify_(self) -> None:
+        if not is_buffer(target := self.target.type):
+            return
+        slices = target.get_shape()[0] if target.get_shape() else 0
+        slice_bytes = buffer_bytes(self.source.type)
+        if not is_buffer(self.source.type) or slices * slice_bytes != buffer_bytes(target):  # (C1)
+            raise VerifyException(f"expected slices of {target}, got {self.source.type}")
 
 
 @irdl_op_definition
@@ -163,22 +205,3 @@ class WaitOp(IRDLOperation):
                 "why": None if why is None else StringAttr(why),
             }
         )
-
-
-TaskOp = LaunchOp | CopyOp
-"""The ops that read and write buffers."""
-
-
-def task_id(op: TaskOp) -> int:
-    """Returns the place of a task in the order of the plan."""
-    return op.id.value.data
-
-
-def reads(op: TaskOp) -> Sequence[SSAValue]:
-    """Returns the buffers that a task reads."""
-    return tuple(op.inputs) if isinstance(op, LaunchOp) else (op.source,)
-
-
-def writes(op: TaskOp) -> Sequence[SSAValue]:
-    """Returns the buffers that a task writes."""
-    return tuple(op.outputs) if isinstance(op, LaunchOp) else (op.target,)

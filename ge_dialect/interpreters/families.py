@@ -15,6 +15,9 @@ FAMILIES = (
     "indexing",
     "pooling",
     "quantization",
+    "recurrent",
+    "spectral",
+    "trees",
     "structure",
 )
 """Modules of `ge_dialect.interpreters`, each of which registers its ops when imported."""

@@ -18,11 +18,13 @@ from xdsl.interpreter import (
     register_impls,
 )
 from xdsl.interpreters.func import FuncFunctions
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from ge_dialect.ge.constants import ConstantOp, array_of
+from ge_dialect.ge.dtypes import to_numpy
 from ge_dialect.ge.structure import FusionOp, IfOp, LoopOp, YieldOp
-from ge_dialect.ge.types import tensor_of
+from ge_dialect.ge.types import element_type_of, is_tensor, tensor_of, value_shape
+from ge_dialect.interpreters.containers import Value
 from ge_dialect.interpreters.registry import Array, evaluate, registered_ops
 
 
@@ -78,17 +80,20 @@ class GEFunctions(InterpreterFunctions):
 
 def _stack(op: LoopOp, slices: list[tuple[Array, ...]], carried: int) -> tuple[Array, ...]:
     """Joins the scan slices of all iterations along a new dimension 0."""
-    from ge_dialect.ge.dtypes import to_numpy
-    from ge_dialect.ge.types import static_shape
-
     stacked: list[Array] = []
     for index, result in enumerate(op.results[carried:]):
         if slices:
             stacked.append(np.stack([one[index] for one in slices]))
         else:
-            shape = static_shape(result.type) or (0,)
-            stacked.append(np.zeros((0, *shape[1:]), to_numpy(tensor_of(result).element_type)))
+            stacked.append(_no_slices(result))
     return tuple(stacked)
+
+
+def _no_slices(result: SSAValue) -> Array:
+    """Returns what a loop without iterations stacks; a dimension that no type says is 0."""
+    shape = value_shape(result) if is_tensor(result.type) else (0,)
+    known = [dim if isinstance(dim, int) else 0 for dim in shape[1:]]
+    return np.zeros((0, *known), to_numpy(element_type_of(result)))
 
 
 def make_interpreter(module: ModuleOp) -> Interpreter:
@@ -100,13 +105,13 @@ def make_interpreter(module: ModuleOp) -> Interpreter:
 
 
 def run_function(
-    module: ModuleOp, arguments: Sequence[Array], name: str = "main"
-) -> tuple[Array, ...]:
+    module: ModuleOp, arguments: Sequence[Value], name: str = "main"
+) -> tuple[Any, ...]:
     """Returns the results of a function of `module` by the reference semantics.
 
     Args:
-        module: Verified IR on tensors.
-        arguments: One array an argument of the function.
+        module: Verified IR.
+        arguments: One array an argument of the function; for containers what `Value` says.
         name: The function's symbol.
 
     Raises:

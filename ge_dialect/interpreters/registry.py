@@ -21,6 +21,7 @@ Argument: TypeAlias = Array | tuple[Array, ...] | None
 Semantics: TypeAlias = Callable[..., Array | tuple[Array, ...]]
 
 SemanticsT = TypeVar("SemanticsT", bound=Semantics)
+ItemT = TypeVar("ItemT")
 
 _TABLE: dict[type[Operation], Semantics] = {}
 
@@ -47,6 +48,11 @@ def has_semantics(op: Operation) -> bool:
     return type(op) in _table()
 
 
+def find_semantics(op: Operation) -> Semantics | None:
+    """Returns the semantics of an op, None where it has none."""
+    return _table().get(type(op))
+
+
 def registered_ops() -> tuple[type[Operation], ...]:
     """Returns the op classes that have semantics, in the order of registration."""
     return tuple(_table())
@@ -66,14 +72,24 @@ def evaluate(op: Operation, arguments: Sequence[Array]) -> tuple[Array, ...]:
     if function is None:
         raise InterpretationError(f"expected an op with reference semantics, got {op.name}")
     with np.errstate(all="ignore"):
-        results = function(op, *group_arguments(op, arguments))
+        results = function(op, *group_arguments(op, [contiguous(one) for one in arguments]))
     return results if isinstance(results, tuple) else (results,)
 
 
-def group_arguments(op: Operation, arguments: Sequence[Array]) -> list[Argument]:
+def contiguous(argument: Array) -> Array:
+    """Returns an array in row-major order: BLAS sums in another order where it is transposed, and
+    equal values are to give equal bits."""
+    if isinstance(argument, np.ndarray) and not argument.flags.c_contiguous:  # pyright: ignore[reportUnnecessaryIsInstance]  # lists and None of containers
+        return argument.copy(order="C")
+    return argument
+
+
+def group_arguments(
+    op: Operation, arguments: Sequence[ItemT]
+) -> list[ItemT | tuple[ItemT, ...] | None]:
     """Returns `arguments` grouped by the operand definitions of an op."""
     assert isinstance(op, IRDLOperation)
-    grouped: list[Argument] = []
+    grouped: list[ItemT | tuple[ItemT, ...] | None] = []
     position = 0
     for (_, definition), size in zip(
         type(op).get_irdl_definition().operands, _sizes(op, len(arguments)), strict=True

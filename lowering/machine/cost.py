@@ -6,7 +6,7 @@ error for a kernel), and a lower bound out of nothing but the data sheet.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -113,6 +113,23 @@ def kernel_cost(work: Work, target: Target) -> KernelCost:
 def copy_cost(size: int, target: Target) -> KernelCost:
     """Returns the predicted cost of copying `size` bytes within HBM."""
     return kernel_cost(Work({}, size, size), target)
+
+
+def repeated_cost(costs: Sequence[KernelCost], times: int) -> KernelCost:
+    """Returns the predicted cost of kernels that run one after the other, several times."""
+    demands: dict[str, float] = {}
+    for cost in costs:
+        for name, us in cost.demands.items():
+            demands[name] = demands.get(name, 0.0) + us * times
+    longest = max(costs, key=lambda cost: cost.us, default=None)
+    return KernelCost(
+        us=times * sum(cost.us for cost in costs),
+        launch_us=times * sum(cost.launch_us for cost in costs),
+        exposed_us=times * sum(cost.exposed_us for cost in costs),
+        demands=MappingProxyType(dict(sorted(demands.items()))),
+        bound_us=times * sum(cost.bound_us for cost in costs),
+        limited_by="launch" if longest is None else longest.limited_by,
+    )
 
 
 def _engine_us(work: Work, target: Target) -> dict[str, float]:

@@ -3,7 +3,7 @@
 Weights lie in an arena of their own, equal ones once. Inputs and outputs lie behind everything
 else, so that a loader can put the caller's own bytes there, as GE does. The rest is one planning
 problem: bytes may be taken over once every access of their buffer has certainly ended before the
-new one's first access starts.
+new one's first access starts. What is inside a loop or branch: `lifetimes.py`.
 
 Limits: one tier. Example: tests/filecheck/lowering/plan_memory.mlir.
 """
@@ -23,8 +23,9 @@ from ge_dialect.ge.attributes import Tier
 from ge_dialect.ge_exec import ArenaOp, BufferOp, InputOp, PlanOp
 from ge_dialect.ge_exec.memory import PlacedOp, base_of
 from ge_dialect.locations import location_name
-from ge_dialect.lowering.dependencies import plan_order, task_graph
+from ge_dialect.lowering.dependencies import task_graph
 from ge_dialect.lowering.memory.heuristics import MemoryFullError, minimise
+from ge_dialect.lowering.memory.lifetimes import moments
 from ge_dialect.lowering.memory.problem import Buffer, Plan, Problem
 from ge_dialect.lowering.schedule.happens_before import Accesses, memory_problem
 
@@ -109,7 +110,8 @@ def place_work(plan: PlanOp, target: Target, limit: int | None, reuse: bool) -> 
     """
     alignment = target.hbm.alignment
     bases = dict.fromkeys(base_of(op.buffer)[0] for op in plan.outputs)
-    ports: list[PlacedOp] = [*plan.inputs, *(op for op in bases if isinstance(op, BufferOp))]
+    inputs = [op for op in plan.inputs if not op.is_object]
+    ports: list[PlacedOp] = [*inputs, *(op for op in bases if isinstance(op, BufferOp))]
     tail = sum(padded(op.size, alignment) for op in ports)
     inner = [op for op in plan.buffers if op not in bases]
     solved = minimise(work_problem(plan, inner, (), alignment, reuse))
@@ -148,17 +150,10 @@ def work_problem(
         Buffer(_title(op) or f"buffer {i}", op.size, alignment)
         for i, op in enumerate((*buffers, *ports))
     ]
-    accesses = [
-        Accesses(
-            tuple(graph.writers.get(op, ())),
-            tuple(graph.readers.get(op, ())),
-            live_in=not reuse,
-            live_out=not reuse,
-        )
-        for op in buffers
-    ]
+    found = moments(plan, graph)
+    accesses = [found.accesses(op, always=not reuse) for op in buffers]
     accesses += [Accesses(live_in=True, live_out=True) for _ in ports]
-    return memory_problem(plan_order(plan, graph), values, accesses, space="the work arena")
+    return memory_problem(found.order, values, accesses, space="the work arena")
 
 
 def _title(op: PlacedOp) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     StringAttr,
     UnitAttr,
+    UnrankedTensorType,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -20,24 +21,41 @@ from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.dtypes import dtype_of
+from ge_dialect.ge.types import is_tensor
 from ge_dialect.ge_exec import (
     ArenaOp,
+    BranchOp,
     CopyOp,
     InputOp,
     KernelOp,
     LaunchOp,
+    LoopOp,
     PlanOp,
     RecordOp,
-    WaitOp,
+    StoreOp,
     WeightOp,
     kernels_by_name,
 )
-from ge_dialect.ge_exec.memory import PlacedOp, base_of, buffer_bytes, is_buffer, offset_of
-from ge_dialect.ge_exec.tasks import TaskOp, reads, task_id, writes
+from ge_dialect.ge_exec.control import TaskOp, flatten, own_reads, own_writes, task_id
+from ge_dialect.ge_exec.memory import (
+    ObjectType,
+    Storage,
+    base_of,
+    buffer_bytes,
+    is_buffer,
+    offset_of,
+)
 from ge_dialect.locations import location_names
 from ge_dialect.lowering.om.attributes import AttrValue, OmTensor, OmWeight
 from ge_dialect.lowering.om.model import OmGraph, OmModel, OmOp, const_op
-from ge_dialect.lowering.om.tasks import OmTask, TaskType
+from ge_dialect.lowering.om.task_list import TaskList, address
+
+_KINDS: Mapping[type[Operation], str] = {
+    CopyOp: "MemcpyAsync",
+    StoreOp: "MemcpyAsync",
+    BranchOp: "If",
+    LoopOp: "While",
+}
 
 Source = tuple[str, OmTensor]
 """Who holds a buffer's value, as `name:index`, and what it is."""
@@ -57,14 +75,16 @@ def om_model(plan: PlanOp, name: str, weight_size: int, soc: str | None = None) 
     sizes = {op.arena_name.data: op.size.value.data for op in _arenas(plan)}
     events = {op.event.value.data for op in plan.walk() if isinstance(op, RecordOp)}
     work = sum(size for arena, size in sizes.items() if arena != "weights")
+    tasks = TaskList(builder.ids, work)
     return OmModel(
         name=name,
         graphs=(OmGraph(name, tuple(ops)),),
-        tasks=tuple(om_tasks(plan, builder.ids, work)),
+        tasks=tuple(tasks.of(plan)),
         memory_size=work,
         weight_size=weight_size,
         stream_num=max(1, len(plan.streams)),
         event_num=len(events),
+        label_num=tasks.labels,
         attrs={
             "attr_model_out_nodes_name": [op.io_name.data for op in plan.outputs],
             **({} if soc is None else {"soc_version": soc}),
@@ -81,7 +101,7 @@ class GraphBuilder:
     """The root graph of a plan."""
 
     plan: PlanOp
-    sources: dict[PlacedOp, Source] = field(default_factory=dict[PlacedOp, Source])
+    sources: dict[Storage, Source] = field(default_factory=dict[Storage, Source])
     names: dict[str, int] = field(default_factory=dict[str, int])
     ids: dict[int, int] = field(default_factory=dict[int, int])
     ops: list[OmOp] = field(default_factory=list[OmOp])
@@ -90,7 +110,10 @@ class GraphBuilder:
         self.kernels = kernels_by_name(self.plan)
 
     def build(self) -> list[OmOp]:
-        """Returns `Data`, `Const`, one op a task in order, and `NetOutput`."""
+        """Returns `Data`, `Const`, one op a task in order, and `NetOutput`.
+
+        The tasks inside a branch or loop follow it, as GE lays out control flow on one stream.
+        """
         for index, op in enumerate(self.plan.inputs):
             self._data(index, op)
         for op in self.plan.weights:
@@ -99,10 +122,11 @@ class GraphBuilder:
             task_id(op): stream.id.value.data
             for stream in self.plan.streams
             for op in stream.body.block.ops
-            if isinstance(op, LaunchOp | CopyOp)
+            if isinstance(op, TaskOp)
         }
         for task in self.plan.tasks():
-            self._task(task, streams[task_id(task)])
+            for inner in flatten(task):
+                self._task(inner, streams[task_id(task)])
         self._net_output()
         return self.ops
 
@@ -131,10 +155,10 @@ class GraphBuilder:
     def _task(self, task: TaskOp, stream: int) -> None:
         nodes = location_names(task)
         kernel = self.kernel_of(task)
-        kind = "MemcpyAsync" if kernel is None else kernel.op_type.data
+        kind = _KINDS[type(task)] if kernel is None else kernel.op_type.data
         name = self._unique(nodes[-1] if nodes else f"{kind}_{task_id(task)}")
-        inputs = [self._source(value) for value in reads(task)]
-        outputs = [tensor_desc(value.type, f"y{i}") for i, value in enumerate(writes(task))]
+        inputs = [self._source(value) for value in own_reads(task)]
+        outputs = [tensor_desc(value.type, f"y{i}") for i, value in enumerate(own_writes(task))]
         self.ids[task_id(task)] = len(self.ops)
         self._add(
             OmOp(
@@ -145,12 +169,12 @@ class GraphBuilder:
                 output_descs=tuple(outputs),
                 attrs=task_attrs(task, kernel),
                 stream_id=stream,
-                input_offsets=tuple(address(value) for value in reads(task)),
-                output_offsets=tuple(address(value) for value in writes(task)),
+                input_offsets=tuple(address(value) for value in own_reads(task)),
+                output_offsets=tuple(address(value) for value in own_writes(task)),
                 source_nodes=nodes,
             )
         )
-        for index, (value, desc) in enumerate(zip(writes(task), outputs, strict=True)):
+        for index, (value, desc) in enumerate(zip(own_writes(task), outputs, strict=True)):
             self.sources[base_of(value)[0]] = (f"{name}:{index}", desc)
 
     def kernel_of(self, task: TaskOp) -> KernelOp | None:
@@ -198,23 +222,28 @@ class GraphBuilder:
         return self._unique(f"{name}_{count}")
 
 
-def address(value: SSAValue) -> int:
-    """Returns the byte offset of a buffer value in its arena."""
-    owner, inner = base_of(value)
-    return (offset_of(owner) or 0) + inner
-
-
 def tensor_desc(type: Attribute, port: str) -> OmTensor:
-    """Returns the descriptor of a buffer type."""
+    """Returns the descriptor of a buffer or object type; an object has no size."""
+    if isinstance(type, ObjectType):
+        return _object_desc(type.value, port)
     assert is_buffer(type)
     dtype = dtype_of(type.element_type)
     return OmTensor(port, dtype.name, type.get_shape(), size=buffer_bytes(type))
 
 
+def _object_desc(type: Attribute, port: str) -> OmTensor:
+    if is_tensor(type):
+        return OmTensor(port, dtype_of(type.element_type).name, tuple(type.get_shape()))
+    if isinstance(type, UnrankedTensorType):
+        found = cast("UnrankedTensorType[Attribute]", type)
+        return OmTensor(port, dtype_of(found.element_type).name, None)
+    return OmTensor(port, "undefined", None)
+
+
 def task_attrs(task: TaskOp, kernel: KernelOp | None) -> dict[str, AttrValue]:
     """Returns what a viewer shows of a task: kernel, engine, and the attributes of its ops."""
     if kernel is None:
-        return {"bytes": sum(buffer_bytes(value.type) for value in reads(task))}
+        return {"bytes": sum(buffer_bytes(value.type) for value in own_reads(task))}
     attrs: dict[str, AttrValue] = {
         "kernel": kernel.sym_name.data,
         "engine": kernel.engine.data,
@@ -256,55 +285,3 @@ def attr_value(attr: Attribute) -> AttrValue | None:
             return tuple(cast("DenseArrayBase[IntegerType]", attr).get_values())
         case _:
             return None
-
-
-def om_tasks(plan: PlanOp, ids: dict[int, int], work_size: int) -> Iterator[OmTask]:
-    """Yields the tasks in launch order: by the plan's order, each wait before its task."""
-    found: list[tuple[int, int, int, OmTask]] = []
-    for stream in plan.streams:
-        number = stream.id.value.data
-        ops = list(stream.body.block.ops)
-        upcoming = _next_ids(ops)
-        last = -1
-        for position, op in enumerate(ops):
-            if isinstance(op, LaunchOp | CopyOp):
-                last = task_id(op)
-                task = _task(op, number, ids[last], work_size)
-            else:
-                assert isinstance(op, RecordOp | WaitOp)
-                kind = TaskType.EVENT_RECORD if isinstance(op, RecordOp) else TaskType.EVENT_WAIT
-                task = OmTask(kind, number, event=op.event.value.data)
-            at = upcoming[position] if isinstance(op, WaitOp) else last
-            found.append((at, number, position, task))
-    yield from (task for *_, task in sorted(found, key=lambda item: item[:3]))
-
-
-def _next_ids(ops: Sequence[Operation]) -> list[int]:
-    """Returns for each op the id of the task that follows it on its stream."""
-    following: list[int] = []
-    upcoming = 1 << 62
-    for op in reversed(ops):
-        following.append(upcoming)
-        if isinstance(op, LaunchOp | CopyOp):
-            upcoming = task_id(op)
-    return following[::-1]
-
-
-def _task(op: TaskOp, stream: int, op_index: int, work_size: int) -> OmTask:
-    if isinstance(op, CopyOp):
-        return OmTask(
-            TaskType.MEMCPY_ASYNC,
-            stream,
-            op_index,
-            source=_logical(op.source, work_size),
-            destination=_logical(op.target, work_size),
-            count=buffer_bytes(op.source.type),
-        )
-    args = tuple(_logical(value, work_size) for value in (*op.inputs, *op.outputs))
-    return OmTask(TaskType.KERNEL, stream, op_index, kernel=op.kernel.string_value(), args=args)
-
-
-def _logical(value: SSAValue, work_size: int) -> int:
-    """Returns an address as a task holds it: weights lie behind the work arena."""
-    offset = address(value)
-    return offset + work_size if isinstance(base_of(value)[0], WeightOp) else offset

@@ -17,7 +17,10 @@ class TaskType(IntEnum):
     EVENT_RECORD = 1
     EVENT_WAIT = 2
     STREAM_ACTIVE = 8
+    LABEL_SET = 9
     MEMCPY_ASYNC = 13
+    LABEL_SWITCH_BY_INDEX = 23
+    LABEL_GOTO = 24
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,7 @@ class OmTask:
         destination: Of a copy: offset in bytes.
         count: Of a copy: bytes.
         target_stream: The stream to be activated.
+        label: Of a label, or of a jump to one; of a switch, between how many labels it chooses.
     """
 
     type: int
@@ -51,6 +55,7 @@ class OmTask:
     destination: int = 0
     count: int = 0
     target_stream: int = 0
+    label: int = 0
 
 
 @dataclass(frozen=True)
@@ -122,8 +127,20 @@ def _encode_task(message: Any, index: int, task: OmTask) -> None:
             copy = message.memcpy_async
             copy.dst, copy.src, copy.count = task.destination, task.source, task.count
             copy.dst_max, copy.kind, copy.op_index = task.count, _DEVICE_TO_DEVICE, task.op_index
+        case TaskType.LABEL_SET | TaskType.LABEL_GOTO | TaskType.LABEL_SWITCH_BY_INDEX:
+            _encode_label(message, task)
         case _:
             raise ValueError(f"expected one of {[*TaskType]}, got {task.type}")
+
+
+def _encode_label(message: Any, task: OmTask) -> None:
+    if task.type == TaskType.LABEL_SWITCH_BY_INDEX:
+        switch = message.label_switch_by_index
+        switch.op_index, switch.label_max = task.op_index, task.label
+        return
+    label = message.label_set if task.type == TaskType.LABEL_SET else message.label_goto_ex
+    label.op_index, label.label_id = task.op_index, task.label
+    message.label_id = task.label
 
 
 def _encode_kernel(message: Any, task: OmTask) -> None:
@@ -157,8 +174,18 @@ def _decode_task(message: Any) -> OmTask:
         destination=copy.dst,
         count=copy.count,
         target_stream=message.stream_active.active_stream_id,
+        label=message.label_switch_by_index.label_max or message.label_id,
     )
 
 
-_OWNERS = ("event_ex", "memcpy_async", "stream_active", "kernel_ex", "kernel_hccl")
+_OWNERS = (
+    "event_ex",
+    "memcpy_async",
+    "stream_active",
+    "label_set",
+    "label_goto_ex",
+    "label_switch_by_index",
+    "kernel_ex",
+    "kernel_hccl",
+)
 """Fields of `TaskDef` that name the op of the task themselves."""

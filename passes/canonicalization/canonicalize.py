@@ -9,12 +9,21 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from ge_dialect.passes.canonicalization.axes import AXES_PATTERNS
 from ge_dialect.passes.canonicalization.cast import CAST_PATTERNS
+from ge_dialect.passes.canonicalization.comparison import COMPARISON_PATTERNS
+from ge_dialect.passes.canonicalization.cuts import CUTS_PATTERNS
 from ge_dialect.passes.canonicalization.elementwise import ELEMENTWISE_PATTERNS
+from ge_dialect.passes.canonicalization.epsilon import remark_small_epsilons
+from ge_dialect.passes.canonicalization.gather import GATHER_PATTERNS
 from ge_dialect.passes.canonicalization.pieces import PIECES_PATTERNS
+from ge_dialect.passes.canonicalization.quantization import QUANTIZATION_PATTERNS
 from ge_dialect.passes.canonicalization.reshape import RESHAPE_PATTERNS
+from ge_dialect.passes.canonicalization.rotary import ROTARY_PATTERNS
+from ge_dialect.passes.canonicalization.rows import ROWS_PATTERNS
 from ge_dialect.passes.canonicalization.select import SELECT_PATTERNS
 from ge_dialect.passes.canonicalization.transpose import TRANSPOSE_PATTERNS
+from ge_dialect.passes.canonicalization.widening import WIDENING_PATTERNS
 from ge_dialect.passes.driver import Driver, Rewrite
 
 NAME = "ge-canonicalize"
@@ -25,7 +34,15 @@ _CLASSES: tuple[type[Rewrite], ...] = (
     *CAST_PATTERNS,
     *PIECES_PATTERNS,
     *ELEMENTWISE_PATTERNS,
+    *COMPARISON_PATTERNS,
     *SELECT_PATTERNS,
+    *QUANTIZATION_PATTERNS,
+    *GATHER_PATTERNS,
+    *AXES_PATTERNS,
+    *CUTS_PATTERNS,
+    *ROTARY_PATTERNS,
+    *ROWS_PATTERNS,
+    *WIDENING_PATTERNS,
 )
 
 
@@ -42,8 +59,10 @@ class CanonicalizePass(ModulePass):
     """
 
     name = NAME
+    exact = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         # The driver visits the users of what changed, not their users: once more until all stays.
         while Driver(NAME, canonical_patterns()).run(op):
             pass
+        remark_small_epsilons(op, NAME)

@@ -9,7 +9,7 @@ from ge_dialect.ge.movement import BroadcastToOp, TileOp
 from ge_dialect.ge.pieces import ConcatOp, PadOp, SliceOp, SplitOp
 from ge_dialect.ge.types import value_shape
 from ge_dialect.passes.canonicalization.groups import is_known, same_shape
-from ge_dialect.passes.driver import Rewrite
+from ge_dialect.passes.driver import Rewrite, can_stand_for
 
 
 class ElideWholeSlice(Rewrite):
@@ -19,7 +19,7 @@ class ElideWholeSlice(Rewrite):
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, SliceOp)
-        if op.view_of() == 0:
+        if op.view_of() == 0 and can_stand_for(op.input, op.result):
             rewriter.replace(op, (), [op.input])
 
 
@@ -30,7 +30,7 @@ class ElideConcatOfOne(Rewrite):
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, ConcatOp)
-        if len(op.inputs) == 1:
+        if len(op.inputs) == 1 and can_stand_for(op.inputs[0], op.result):
             rewriter.replace(op, (), [op.inputs[0]])
 
 
@@ -52,7 +52,7 @@ class ElideEmptyPad(Rewrite):
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, PadOp)
-        if not any(op.pads.get_values()):
+        if not any(op.pads.get_values()) and can_stand_for(op.input, op.result):
             rewriter.replace(op, (), [op.input])
 
 
@@ -64,7 +64,7 @@ class ElideSingleTile(Rewrite):
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, TileOp)
-        if all(count == 1 for count in op.repeats.get_values()):
+        if set(op.repeats.get_values()) <= {1} and can_stand_for(op.input, op.result):
             rewriter.replace(op, (), [op.input])
 
 
@@ -76,8 +76,10 @@ class BroadcastForTile(Rewrite):
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, TileOp)
         shape, counts = value_shape(op.input), op.repeats.get_values()
-        if all(count == 1 or dim == 1 for dim, count in zip(shape, counts, strict=True)):
-            rewriter.replace(op, BroadcastToOp(op.input, value_shape(op.result)))
+        wanted = value_shape(op.result)
+        alike = all(count == 1 or dim == 1 for dim, count in zip(shape, counts, strict=True))
+        if alike and is_known(wanted):
+            rewriter.replace(op, BroadcastToOp(op.input, wanted))
 
 
 class ElideIdentityBroadcast(Rewrite):

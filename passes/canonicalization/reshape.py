@@ -24,7 +24,7 @@ from ge_dialect.ge.types import value_shape
 from ge_dialect.passes.canonicalization.groups import is_known, same_shape, split_dims
 from ge_dialect.passes.driver import Rewrite
 
-_REDUCTIONS = (
+REDUCTIONS = (
     ReduceL1Op,
     ReduceL2Op,
     ReduceLogSumExpOp,
@@ -70,7 +70,7 @@ class KeepReducedDims(Rewrite):
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, ReshapeOp)
         inner = op.input.owner
-        if not isinstance(inner, ReduceOp) or not isinstance(inner, _REDUCTIONS):
+        if not isinstance(inner, ReduceOp) or not isinstance(inner, REDUCTIONS):
             return
         axes = inner.reduced_axes
         kept = reduced_shape(value_shape(inner.input), axes, keepdims=True)

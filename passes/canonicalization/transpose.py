@@ -8,7 +8,7 @@ from xdsl.pattern_rewriter import PatternRewriter
 from ge_dialect.ge.movement import ReshapeOp, TransposeOp
 from ge_dialect.ge.types import value_shape
 from ge_dialect.passes.canonicalization.groups import compose, is_known
-from ge_dialect.passes.driver import Rewrite
+from ge_dialect.passes.driver import Rewrite, can_stand_for
 
 
 class ElideIdentityTranspose(Rewrite):
@@ -20,7 +20,7 @@ class ElideIdentityTranspose(Rewrite):
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, TransposeOp)
         perm = op.permutation
-        if perm == tuple(range(len(perm))):
+        if perm == tuple(range(len(perm))) and can_stand_for(op.input, op.result):
             rewriter.replace(op, (), [op.input])
 
 

@@ -5,12 +5,99 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.traits import is_side_effect_free
 
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.structure import FusionOp, YieldOp
 from ge_dialect.ge.types import num_elements
 from ge_dialect.locations import fuse
+from ge_dialect.passes.fusion.match import Match
+from ge_dialect.passes.fusion.rule import FusionRule
+
+
+def fuse_match(rule: FusionRule, match: Match) -> FusionOp:
+    """Replaces the ops of a match by the rule's kernel.
+
+    Args:
+        rule: Its replacement, if it has one, makes the body.
+        match: Must be whole (`ok`).
+    """
+    root, ops = match.ops[0], match.producers_first
+    for reader in reversed(readers_between(match) or []):
+        _move_behind(reader, root)
+    results = [*root.results, *match.escapes]
+    if rule.replacement is not None:
+        ops, results = _replaced(rule, match)
+    return fuse_ops(rule.kernel, rule.name, ops, results, ops[-1])
+
+
+def _replaced(rule: FusionRule, match: Match) -> tuple[list[GEOp], list[SSAValue]]:
+    """Puts the ops of a replacement where the root of a match is; returns them and results."""
+    assert rule.replacement is not None
+    root = match.ops[0]
+    new = list(rule.replacement(match))
+    location = fuse(op.location for op in match.producers_first)
+    block = root.parent
+    assert block is not None
+    for op in new:
+        op.location = location
+        block.insert_op_before(op, root)
+    for old, result in zip(root.results, new[-1].results, strict=True):
+        result.name_hint = old.name_hint
+        old.replace_all_uses_with(result)
+    for op in dict.fromkeys(match.ops):
+        op.detach()
+        op.erase()
+    return new, list(new[-1].results)
+
+
+def readers_between(match: Match) -> list[Operation] | None:
+    """Returns the ops before the root that depend on an escaping value, in order.
+
+    They have to stand behind the kernel, which is where the root is. None where the kernel itself
+    depends on one of them, or one has an effect, whose order must stay. Linear in
+    the ops between the first escaping op and the root.
+    """
+    if not match.escapes:
+        return []
+    inside, root = set[Operation](match.ops), match.ops[0]
+    late: set[SSAValue] = set(match.escapes)
+    readers: list[Operation] = []
+    for op in _ops_before(root, [value.owner for value in match.escapes]):
+        if op not in inside and any(value in late for value in _reads(op)):
+            readers.append(op)
+            late.update(op.results)
+    late.difference_update(match.escapes)
+    back = any(value in late for op in inside for value in _reads(op))
+    movable = all(is_side_effect_free(reader) for reader in readers)
+    return readers if movable and not back else None
+
+
+def _ops_before(root: Operation, until: Sequence[Operation | Block]) -> list[Operation]:
+    """Returns the ops before `root` in its block, back to the first of `until`, in order."""
+    waiting = set(until)
+    found: list[Operation] = []
+    op = root.prev_op
+    while op is not None and waiting:
+        waiting.discard(op)
+        found.append(op)
+        op = op.prev_op
+    return found[::-1]
+
+
+def _reads(op: Operation) -> list[SSAValue]:
+    """Returns what an op and the ops in its regions read."""
+    if not op.regions:
+        return list(op.operands)
+    return [value for inner in op.walk() for value in inner.operands]
+
+
+def _move_behind(op: Operation, anchor: Operation) -> None:
+    block = anchor.parent
+    assert block is not None
+    op.detach()
+    block.insert_op_after(op, anchor)
 
 
 def fuse_ops(

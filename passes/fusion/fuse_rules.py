@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
-from ge_dialect import remarks
-from ge_dialect.ge.base import GEOp
-from ge_dialect.passes import statistics
-from ge_dialect.passes.fusion.build import fuse_ops, hoist_constants
-from ge_dialect.passes.fusion.match import Failure, Match, match_rule, match_sibling
-from ge_dialect.passes.fusion.registry import default_registry
-from ge_dialect.passes.fusion.rule import FusionRule, Rule, SiblingRule
+from ge_dialect.ge.structure import FusionOp
+from ge_dialect.passes.fusion.explain import NAME
+from ge_dialect.passes.fusion.fuser import Fuser
+from ge_dialect.passes.fusion.gates import Setting
+from ge_dialect.passes.fusion.registry import registry_of
 
-NAME = "ge-fuse-rules"
+__all__ = ["NAME", "FuseRulesPass", "Fuser", "blocks_of"]
 
 
 @dataclass(frozen=True)
@@ -31,107 +28,43 @@ class FuseRulesPass(ModulePass):
     Options:
     - `rules`: names of the rules to try; all where none is given.
     - `disable`: names of rules to leave out.
+    - `library`: TOML files and Python modules with further rules.
+    - `why-not`: names of rules whose misses are all told, the farthest partial match at each op.
     """
 
     name = NAME
+    exact = True
 
     rules: tuple[str, ...] = ()
     disable: tuple[str, ...] = ()
+    library: tuple[str, ...] = ()
+    why_not: tuple[str, ...] = ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        registry = default_registry()
-        chosen = registry.ordered(self.rules)
-        registry.ordered(self.disable)  # an unknown name is an error there, too
+        registry = registry_of(self.library)
+        chosen = list(registry.ordered(self.rules))
+        for names in (self.disable, self.why_not):
+            registry.ordered(names)  # an unknown name is an error there, too
+        names = {rule.name for rule in chosen}
+        asked = [r for r in registry.ordered(self.why_not) if r.name not in names and self.why_not]
+        setting = Setting(op, (*self.disable, *(rule.name for rule in asked)))
         for inner in op.body.block.ops:
             if isinstance(inner, FuncOp) and not inner.is_declaration:
-                fuser = Fuser(inner.body.block)
-                for rule in chosen:
-                    if rule.name not in self.disable:
+                for block in blocks_of(inner):
+                    fuser = Fuser(block, setting, self.why_not)
+                    fuser.watch([*chosen, *asked])
+                    for rule in (*chosen, *asked):
                         fuser.apply(rule)
-                fuser.report()
+                    fuser.report()
 
 
-class Fuser:
-    """The rules at work on one block."""
-
-    def __init__(self, block: Block):
-        self.by_class: dict[type[Operation], list[GEOp]] = defaultdict(list)
-        self.misses: list[tuple[Rule, GEOp, Failure]] = []
-        for op in block.ops:
-            if isinstance(op, GEOp):
-                self.by_class[type(op)].append(op)
-
-    def apply(self, rule: Rule) -> None:
-        """Applies one rule wherever it holds."""
-        if isinstance(rule, SiblingRule):
-            self._apply_siblings(rule)
-            return
-        for root in self.by_class[rule.pattern.op]:
-            if root.parent is None:
-                continue
-            match = match_rule(rule, root)
-            if match.ok:
-                self._fuse(rule, match)
-            elif near_miss(rule, match):
-                self.misses.append((rule, root, match.failures[0]))
-
-    def _fuse(self, rule: FusionRule, match: Match) -> None:
-        root = match.ops[0]
-        # The match is root first, every op behind its readers: backwards, producers come first.
-        ops = list(dict.fromkeys(reversed(match.ops)))
-        remarks.passed(NAME, rule.name, root, f"{len(ops)} ops fused into '{rule.kernel}'")
-        statistics.count(NAME, rule.name)
-        fuse_ops(rule.kernel, rule.name, ops, root.results, root)
-
-    def _apply_siblings(self, rule: SiblingRule) -> None:
-        groups: dict[SSAValue, list[GEOp]] = defaultdict(list)
-        for op in self.by_class[rule.pattern.op]:
-            if op.parent is not None:
-                groups[op.operands[0]].append(op)
-        for siblings in groups.values():
-            if len(siblings) < rule.count:
-                continue
-            failures = [f for op in siblings for f in match_sibling(rule, op).failures]
-            if len(siblings) != rule.count:
-                message = f"{len(siblings)} siblings, the kernel takes {rule.count}"
-                failures.append(
-                    Failure(
-                        siblings[0],
-                        remarks.ReasonClass.SHAPE,
-                        message,
-                        str(len(siblings)),
-                        str(rule.count),
-                    )
-                )
-            if failures:
-                self.misses.append((rule, siblings[0], failures[0]))
-                continue
-            remarks.passed(
-                NAME, rule.name, siblings[0], f"{rule.count} ops fused into '{rule.kernel}'"
-            )
-            statistics.count(NAME, rule.name)
-            hoist_constants([v for op in siblings for v in op.operands[1:]], siblings[0])
-            results = [op.results[0] for op in siblings]
-            fuse_ops(rule.kernel, rule.name, siblings, results, siblings[0])
-
-    def report(self) -> None:
-        """Makes a remark of each near miss at an op that no other rule fused."""
-        for rule, root, failure in self.misses:
-            if root.parent is None:
-                continue
-            where = failure.op if failure.op.parent is not None else root
-            remarks.missed(
-                NAME,
-                rule.name,
-                where,
-                failure.message,
-                reason=failure.reason,
-                found=failure.found,
-                wanted=failure.wanted,
-                fix=failure.fix,
-            )
-
-
-def near_miss(rule: FusionRule, match: Match) -> bool:
-    """Whether a failed match is worth telling: all the structure, or all but its last op."""
-    return bool(match.failures) and match.structural and len(match.ops) > 1
+def blocks_of(op: Operation) -> list[Block]:
+    """Returns the blocks in an op, those of branches and loop bodies as well, kernels' not."""
+    found: list[Block] = []
+    for region in op.regions:
+        for block in region.blocks:
+            found.append(block)
+            for inner in block.ops:
+                if inner.regions and not isinstance(inner, FusionOp):
+                    found += blocks_of(inner)
+    return found

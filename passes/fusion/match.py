@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from ge_dialect import remarks
+from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.base import GEOp
-from ge_dialect.ge.constants import constant_attr
-from ge_dialect.passes.fusion.pattern import Any, Maybe, Node, Pattern, Weight
+from ge_dialect.passes.fusion.pattern import AttrSpec, Verdict
 from ge_dialect.passes.fusion.rule import Condition, FusionRule, SiblingRule
 from ge_dialect.remarks import ReasonClass
+
+
+@dataclass(frozen=True)
+class Repair:
+    """An attribute that would have to be another.
+
+    Attributes:
+        attribute: Its name.
+        spec: What it has to be.
+    """
+
+    attribute: str
+    spec: AttrSpec
 
 
 @dataclass(frozen=True)
@@ -25,6 +39,10 @@ class Failure:
         found: What was there.
         wanted: What was needed.
         fix: What would help, or empty.
+        repair: The attribute to change, where it is that.
+        missing: Name of the op that the rule wants here, where another one stands.
+        at: The value that it should give.
+        chained: Whether an earlier pass was found to be the cause.
     """
 
     op: Operation
@@ -33,6 +51,10 @@ class Failure:
     found: str = ""
     wanted: str = ""
     fix: str = ""
+    repair: Repair | None = None
+    missing: str = ""
+    at: SSAValue | None = None
+    chained: bool = False
 
 
 @dataclass
@@ -46,6 +68,8 @@ class Match:
         inputs: Values from outside, those without a name as well.
         failures: What does not fit although the structure does.
         structural: Whether every op of the pattern was found.
+        escapes: Inner results that others read and that the rule gives as well.
+        casts: Matched casts that the pattern does not name.
     """
 
     ops: list[GEOp] = field(default_factory=list[GEOp])
@@ -54,6 +78,8 @@ class Match:
     inputs: list[SSAValue] = field(default_factory=list[SSAValue])
     failures: list[Failure] = field(default_factory=list[Failure])
     structural: bool = True
+    escapes: list[OpResult] = field(default_factory=list[OpResult])
+    casts: int = 0
 
     @property
     def ok(self) -> bool:
@@ -65,6 +91,12 @@ class Match:
         """Orders attempts: whole structure first, then more ops, then fewer failures."""
         return (self.structural, len(self.ops), -len(self.failures))
 
+    @property
+    def producers_first(self) -> list[GEOp]:
+        """The matched ops, each once, every op before its readers."""
+        # The match is root first, every op behind its readers: backwards, producers come first.
+        return list(dict.fromkeys(reversed(self.ops)))
+
     def copy(self) -> Match:
         """Returns an independent copy, for trying an alternative."""
         return Match(
@@ -74,37 +106,76 @@ class Match:
             list(self.inputs),
             list(self.failures),
             self.structural,
+            list(self.escapes),
+            self.casts,
         )
 
 
-def match_rule(rule: FusionRule, root: GEOp) -> Match:
-    """Returns the best match of a rule whose result is `root`'s."""
-    fixes = dict(rule.fixes)
-    found = _match_node(rule.pattern, root, Match(), fixes)
-    if not found.structural:
-        return found
-    found.failures += outside_uses(found.ops) + inner_inputs(found)
+def match_rule(rule: FusionRule, root: GEOp, *, explain: bool | None = None) -> Match:
+    """Returns the best match of a rule whose result is `root`'s.
+
+    Args:
+        rule: All its patterns are tried.
+        root: Of the class of one of the patterns' roots.
+        explain: Whether to go on after something did not fit, to find the best partial match; by
+            default where somebody listens to remarks.
+    """
+    from ge_dialect.passes.fusion.matcher import Matcher
+
+    explain = remarks.listening() if explain is None else explain
+    best = Match([root], structural=False)
+    for pattern in rule.patterns:
+        if not isinstance(root, pattern.op):
+            continue
+        for found in Matcher(rule, explain).matches(pattern, root):
+            if found.structural and (explain or not found.failures):
+                _check_whole(rule, found)
+            if found.ok:
+                return found
+            if not best.failures or found.score > best.score:
+                best = found
+    return best
+
+
+def _check_whole(rule: FusionRule, found: Match) -> None:
+    """Adds what only shows once all ops are known."""
+    found.failures += outside_uses(found.ops, _given(rule, found)) + inner_inputs(found)
+    found.escapes = _escapes(rule, found)
+    found.failures += cycles(found)
     found.failures += failed_conditions(rule.conditions, found)
-    return found
 
 
 def match_sibling(rule: SiblingRule, op: GEOp) -> Match:
     """Returns the match of one sibling; what else it is used for does not matter."""
-    found = _match_node(rule.pattern, op, Match(), {})
-    found.failures += failed_conditions(rule.conditions, found)
+    from ge_dialect.passes.fusion.matcher import Matcher
+
+    found = next(Matcher(rule, True).matches(rule.pattern, op))
+    if found.structural:
+        found.failures += failed_conditions(rule.conditions, found)
     return found
 
 
 def failed_conditions(conditions: Sequence[Condition], match: Match) -> list[Failure]:
-    """Returns a failure for each condition that does not hold."""
+    """Returns a failure for each condition that does not hold.
+
+    Raises:
+        GEError: A condition gives no verdict (GE0426).
+    """
     failures: list[Failure] = []
     for condition in conditions:
         verdict = condition.test(match)
+        # Rules come from others, who may return a bare truth value.
+        if not isinstance(verdict, Verdict):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise GEError(
+                "GE0426",
+                f"condition '{condition.name}' gave {verdict!r}, expected a Verdict",
+                hint="return Verdict(holds, found, wanted), so that a miss can be explained",
+            )
         if not verdict.holds:
             failures.append(
                 Failure(
                     match.ops[0],
-                    condition.reason,
+                    verdict.reason or condition.reason,
                     f"condition '{condition.name}' does not hold",
                     verdict.found,
                     verdict.wanted,
@@ -114,11 +185,34 @@ def failed_conditions(conditions: Sequence[Condition], match: Match) -> list[Fai
     return failures
 
 
-def outside_uses(ops: Sequence[GEOp]) -> list[Failure]:
-    """Returns a failure for each inner value that somebody outside the kernel reads."""
+def _given(rule: FusionRule, match: Match) -> set[GEOp]:
+    return {match.named[name] for name in rule.outputs if name in match.named}
+
+
+def _escapes(rule: FusionRule, match: Match) -> list[OpResult]:
+    """Returns the inner results that are read outside and that the kernel gives."""
+    inside, given = set(match.ops), _given(rule, match)
+    return [
+        result
+        for op in match.producers_first
+        if op in given and op is not match.ops[0]
+        for result in op.results
+        if any(use.operation not in inside for use in result.uses)
+    ]
+
+
+def outside_uses(ops: Sequence[GEOp], given: set[GEOp] | None = None) -> list[Failure]:
+    """Returns a failure for each inner value that somebody outside the kernel reads.
+
+    Args:
+        ops: Of the kernel, root first.
+        given: Inner ops whose results the kernel gives as well.
+    """
     inside = set(ops)
     failures: list[Failure] = []
-    for op in ops[1:]:
+    for op in dict.fromkeys(ops[1:]):
+        if op is ops[0] or op in (given or ()):
+            continue
         for result in op.results:
             outside = [use.operation for use in result.uses if use.operation not in inside]
             if outside:
@@ -148,102 +242,13 @@ def inner_inputs(match: Match) -> list[Failure]:
     ]
 
 
-def _match(
-    pattern: Pattern, value: SSAValue, reader: GEOp, so_far: Match, fixes: Mapping[str, str]
-) -> Match:
-    match pattern:
-        case Any():
-            return _capture(pattern.name, value, so_far)
-        case Weight():
-            if constant_attr(value) is None:
-                so_far.failures.append(
-                    Failure(
-                        reader,
-                        ReasonClass.CONST,
-                        f"operand '{pattern.name or 'weight'}' of '{reader.name}' is no constant",
-                        "a computed value",
-                        "a constant",
-                    )
-                )
-            return _capture(pattern.name, value, so_far)
-        case Maybe():
-            without = pattern.node.operands[0]
-            if (op := _producer(value, pattern.node)) is None:
-                return _match(without, value, reader, so_far, fixes)
-            found = _match_node(pattern.node, op, so_far.copy(), fixes)
-            if found.ok:
-                return found
-            other = _match(without, value, reader, so_far.copy(), fixes)
-            return max(found, other, key=lambda attempt: attempt.score)
-        case Node():
-            if (op := _producer(value, pattern)) is not None:
-                return _match_node(pattern, op, so_far, fixes)
-            return _stop(pattern, value, reader, so_far)
+def cycles(match: Match) -> list[Failure]:
+    """Returns a failure where a reader of an escaping value comes back into the kernel."""
+    from ge_dialect.passes.fusion.build import readers_between
 
-
-def _producer(value: SSAValue, pattern: Node) -> GEOp | None:
-    """Returns the op of a node that gives a value as its first result: others mean other things."""
-    first = isinstance(value, OpResult) and value.index == 0
-    return value.owner if first and isinstance(value.owner, pattern.op) else None
-
-
-def _stop(pattern: Node, value: SSAValue, reader: GEOp, so_far: Match) -> Match:
-    """Records that another op stands where the pattern wants one."""
-    so_far.structural = False
-    name = value.owner.name if isinstance(value.owner, Operation) else "an argument"
-    so_far.failures.append(
-        Failure(
-            reader,
-            ReasonClass.SHAPE if not isinstance(value.owner, Operation) else ReasonClass.ORDER,
-            f"'{reader.name}' reads '{name}' where the rule wants '{pattern.op.name}'",
-            name,
-            pattern.op.name,
-        )
-    )
-    return so_far
-
-
-def _capture(name: str, value: SSAValue, so_far: Match) -> Match:
-    so_far.inputs.append(value)
-    if name and so_far.captures.setdefault(name, value) is not value:
-        so_far.structural = False
-    return so_far
-
-
-def _match_node(pattern: Node, op: GEOp, so_far: Match, fixes: Mapping[str, str]) -> Match:
-    so_far.ops.append(op)
-    if pattern.name:
-        so_far.named[pattern.name] = op
-    for name, spec in pattern.attrs.items():
-        verdict = spec.test(op.properties.get(name))
-        if not verdict.holds:
-            so_far.failures.append(
-                Failure(
-                    op,
-                    ReasonClass.ATTR,
-                    f"attribute '{name}' of '{op.name}' does not match",
-                    verdict.found,
-                    verdict.wanted,
-                    fixes.get(f"{op.name}.{name}", ""),
-                )
-            )
-    attempts = [_match_operands(pattern.operands, op.operands, op, so_far.copy(), fixes)]
-    if pattern.commutes and not attempts[0].ok:
-        swapped = (op.operands[1], op.operands[0])
-        attempts.append(_match_operands(pattern.operands, swapped, op, so_far.copy(), fixes))
-    return max(attempts, key=lambda attempt: attempt.score)
-
-
-def _match_operands(
-    patterns: Sequence[Pattern],
-    values: Sequence[SSAValue],
-    reader: GEOp,
-    so_far: Match,
-    fixes: Mapping[str, str],
-) -> Match:
-    if len(values) < len(patterns):
-        so_far.structural = False
-        return so_far
-    for pattern, value in zip(patterns, values, strict=False):
-        so_far = _match(pattern, value, reader, so_far, fixes)
-    return so_far
+    if not match.escapes or readers_between(match) is not None:
+        return []
+    value = match.escapes[0].owner
+    message = f"what reads the result of '{value.name}' outside cannot move behind the kernel"
+    wanted = "no way back into the kernel, and no effects"
+    return [Failure(value, ReasonClass.USE, message, "a reader before the kernel", wanted)]

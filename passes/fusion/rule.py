@@ -1,20 +1,23 @@
-"""A fusion rule and the registry that refuses loose ones."""
+"""A fusion rule: what one kernel computes, and when."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from ge_dialect.diagnostics import GEError
-from ge_dialect.passes.fusion.pattern import Any, Node, Verdict, Weight, nodes_of
+from ge_dialect.passes.fusion.pattern import Node, Verdict, nodes_of
+from ge_dialect.passes.fusion.rules import RuleRegistry
 from ge_dialect.remarks import ReasonClass
 
+__all__ = ["Condition", "FusionRule", "Replacement", "Rule", "RuleRegistry", "SiblingRule"]
+
 if TYPE_CHECKING:
+    from ge_dialect.ge.base import GEOp
     from ge_dialect.passes.fusion.match import Match
 
-SEGMENTS = ("operandSegmentSizes", "resultSegmentSizes")
-"""Properties that say how operands are grouped; the pattern says that itself."""
+Replacement: TypeAlias = "Callable[[Match], Sequence[GEOp]]"
+"""Makes the ops of a kernel out of a match: in order, the last one's results are the root's."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class Condition:
 
     Attributes:
         name: As messages print it.
-        reason: The class of the miss where it fails.
+        reason: The class of the miss where it fails; a verdict may say another.
         test: Takes the match, returns a verdict with found and wanted.
         fix: What the user may do where it fails.
     """
@@ -45,6 +48,18 @@ class FusionRule:
         conditions: What must hold besides the structure.
         priority: Higher is tried first; rules of one priority by size of the pattern, then name.
         fixes: What a user may do where the attribute `op name.attribute` does not match.
+        alternatives: Further patterns of the same kernel, tried in order after `pattern`.
+        outputs: Names of inner nodes whose result the kernel gives as well, where others read it.
+        cast_tolerant: Whether casts between floats may stand between the ops of the pattern.
+        precision: How the kernel's rounding differs from that of the ops; empty: not at all.
+        targets: Names, or families, of the machines that have the kernel; all where empty.
+        min_opset, max_opset: The opsets of models that the rule was written for.
+        replacement: Makes the kernel's body; without one the matched ops are the body.
+        tolerance: How far a replacement may be off, relatively and absolutely; 0 is exact.
+        example: A function in MLIR's text on which the rule fires, for the check of the rule.
+        aliases: Further names in GE's switch files.
+        can_close: Whether a switch file may turn the rule off.
+        on_chip: Whether GE would list it under `UBFusion`, not under `GraphFusion`.
     """
 
     name: str
@@ -53,11 +68,29 @@ class FusionRule:
     conditions: tuple[Condition, ...] = ()
     priority: int = 0
     fixes: tuple[tuple[str, str], ...] = ()
+    alternatives: tuple[Node, ...] = ()
+    outputs: tuple[str, ...] = ()
+    cast_tolerant: bool = False
+    precision: str = ""
+    targets: tuple[str, ...] = ()
+    min_opset: int | None = None
+    max_opset: int | None = None
+    replacement: Replacement | None = None
+    tolerance: float = 0.0
+    example: str = ""
+    aliases: tuple[str, ...] = ()
+    can_close: bool = True
+    on_chip: bool = False
+
+    @property
+    def patterns(self) -> tuple[Node, ...]:
+        """All patterns, in the order they are tried."""
+        return (self.pattern, *self.alternatives)
 
     @property
     def size(self) -> int:
-        """Ops in the pattern, optional ones included."""
-        return len(nodes_of(self.pattern))
+        """Ops in the largest pattern, optional ones included."""
+        return max(len(nodes_of(pattern)) for pattern in self.patterns)
 
 
 @dataclass(frozen=True)
@@ -70,7 +103,8 @@ class SiblingRule:
         pattern: One sibling; its first operand is the shared one.
         count: How many siblings, exactly.
         conditions: Tests of each sibling.
-        priority: As in `FusionRule`.
+        priority, precision, targets, min_opset, max_opset, example, aliases, can_close, on_chip:
+            As in `FusionRule`.
     """
 
     name: str
@@ -79,6 +113,19 @@ class SiblingRule:
     count: int
     conditions: tuple[Condition, ...] = ()
     priority: int = 0
+    precision: str = ""
+    targets: tuple[str, ...] = ()
+    min_opset: int | None = None
+    max_opset: int | None = None
+    example: str = ""
+    aliases: tuple[str, ...] = ()
+    can_close: bool = True
+    on_chip: bool = False
+
+    @property
+    def patterns(self) -> tuple[Node, ...]:
+        """The pattern of a sibling."""
+        return (self.pattern,)
 
     @property
     def size(self) -> int:
@@ -87,74 +134,3 @@ class SiblingRule:
 
 
 Rule: TypeAlias = FusionRule | SiblingRule
-
-
-@dataclass
-class RuleRegistry:
-    """The rules of one compilation, in the order they are tried."""
-
-    rules: dict[str, Rule] = field(default_factory=dict[str, Rule])
-
-    def register(self, rule: Rule) -> None:
-        """Adds a rule.
-
-        Raises:
-            GEError: The name is taken, the rule leaves an attribute of a matched op open, or it is
-                a sibling rule of ops that read more than the shared operand and constants.
-        """
-        if rule.name in self.rules:
-            raise GEError("GE0420", f"expected distinct rule names, got '{rule.name}' twice")
-        for node in nodes_of(rule.pattern):
-            check_strict(rule.name, node)
-        if isinstance(rule, SiblingRule):
-            check_siblings(rule)
-        self.rules[rule.name] = rule
-
-    def ordered(self, names: Sequence[str] = ()) -> Iterable[Rule]:
-        """Returns the rules of these names (all where none is given), first to try first.
-
-        Raises:
-            GEError: A name is not known.
-        """
-        unknown = [name for name in names if name not in self.rules]
-        if unknown:
-            raise GEError(
-                "GE0421",
-                f"expected rules among {', '.join(self.rules)}, got '{unknown[0]}'",
-            )
-        chosen = [self.rules[name] for name in names] if names else list(self.rules.values())
-        return sorted(chosen, key=lambda rule: (-rule.priority, -rule.size, rule.name))
-
-
-def check_siblings(rule: SiblingRule) -> None:
-    """Checks that the siblings of a rule can stand in one place.
-
-    Raises:
-        GEError: They read a computed value besides the shared one: it may not be there yet.
-    """
-    shared, *others = rule.pattern.operands or (None,)
-    if not isinstance(shared, Any) or not all(isinstance(other, Weight) for other in others):
-        raise GEError(
-            "GE0423",
-            f"rule '{rule.name}' of siblings: expected a shared 'Any' and then 'Weight' only",
-            hint="write a FusionRule for ops that read more than one computed value",
-        )
-
-
-def check_strict(rule: str, node: Node) -> None:
-    """Checks that a rule says of every property of an op what it may be.
-
-    Raises:
-        GEError: One is not mentioned, or one is mentioned that the op does not have.
-    """
-    properties = set(node.op.get_irdl_definition().properties) - set(SEGMENTS)
-    for what, names in (
-        ("leaves open", sorted(properties - set(node.attrs))),
-        ("names what is not there:", sorted(set(node.attrs) - properties)),
-    ):
-        if names:
-            raise GEError(
-                "GE0422",
-                f"rule '{rule}' {what} '{', '.join(names)}' of '{node.op.name}'",
-                hint="say Equals, Within, Absent or KEEP for each property",
-            )

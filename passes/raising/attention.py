@@ -28,6 +28,7 @@ from ge_dialect.passes.raising.heads import (
 )
 from ge_dialect.passes.raising.masks import combined_mask
 from ge_dialect.passes.raising.match import Found, MismatchError, Raise
+from ge_dialect.passes.raising.scales import joined_scale
 from ge_dialect.remarks import ReasonClass
 
 
@@ -67,7 +68,7 @@ class FoundAttention(Found):
             key,
             value,
             mask,
-            scale=self.scores.scale * self.query.scale * self.key.scale,
+            scale=self.scores.scale * self._split_scale(),
             softcap=self.scores.softcap,
             nan_guard=self.weights.nan_guard,
             accumulate=f64 if softmax_type == f64 else f32,
@@ -76,6 +77,11 @@ class FoundAttention(Found):
         if value_lead != heads:
             chain.reshape(attention.result, value_shape(self.root.result))
         return chain.ops
+
+    def _split_scale(self) -> float:
+        product = self.scores.product
+        depth = value_shape(product.lhs)[-1]
+        return joined_scale(self.query.scale, self.key.scale, product.result, depth)
 
 
 class RaiseAttention(Raise):

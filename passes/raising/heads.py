@@ -7,10 +7,19 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Operation, SSAValue
 
+from ge_dialect.ge.attributes import WeightAttr
 from ge_dialect.ge.base import GEOp
+from ge_dialect.ge.constants import ConstantOp, constant_attr, dense_from_bytes, is_dense
 from ge_dialect.ge.extents import known_product
 from ge_dialect.ge.movement import BroadcastToOp, ReshapeOp, TransposeOp
-from ge_dialect.ge.types import MaybeDim, Shape, show_shape, value_shape
+from ge_dialect.ge.types import (
+    MaybeDim,
+    Shape,
+    element_type_of,
+    show_shape,
+    tensor_type,
+    value_shape,
+)
 from ge_dialect.passes.canonicalization.groups import compose, paired_groups, same_shape
 from ge_dialect.passes.raising.match import MismatchError, scaled
 from ge_dialect.remarks import ReasonClass
@@ -28,9 +37,11 @@ class Chain:
         return op.results[0]
 
     def reshape(self, value: SSAValue, shape: Shape) -> SSAValue:
-        """Returns `value` in another shape."""
-        same = same_shape(value_shape(value), shape)
-        return value if same else self.add(ReshapeOp(value, shape))
+        """Returns `value` in another shape; of a constant another constant."""
+        if same_shape(value_shape(value), shape):
+            return value
+        constant = reshaped_constant(value, shape)
+        return self.add(ReshapeOp(value, shape) if constant is None else constant)
 
     def broadcast(self, value: SSAValue, shape: Shape) -> SSAValue:
         """Returns `value` repeated to a shape."""
@@ -44,6 +55,14 @@ class Chain:
         if isinstance(inner := value.owner, TransposeOp):
             value, perm = inner.input, compose(inner.permutation, perm)
         return value if perm == tuple(range(rank)) else self.add(TransposeOp(value, perm))
+
+
+def reshaped_constant(value: SSAValue, shape: Shape) -> ConstantOp | None:
+    """Returns a constant of the same elements in another shape, or None for other values."""
+    attr, type_ = constant_attr(value), tensor_type(element_type_of(value), shape)
+    if isinstance(attr, WeightAttr):
+        return ConstantOp(attr, type_)
+    return ConstantOp(dense_from_bytes(type_, attr.data.data)) if is_dense(attr) else None
 
 
 @dataclass

@@ -12,13 +12,26 @@ from xdsl.passes import ModulePass
 from ge_dialect.diagnostics import GEError
 from ge_dialect.passes.driver import Driver
 from ge_dialect.passes.raising.attention import RaiseAttention
+from ge_dialect.passes.raising.casts import AbsorbWidening
+from ge_dialect.passes.raising.constant_masks import SimplifyConstantMask
 from ge_dialect.passes.raising.gelu import RaiseGelu
+from ge_dialect.passes.raising.gemm import PlainGemm
+from ge_dialect.passes.raising.group_norm import RaiseGroupNorm
 from ge_dialect.passes.raising.grouped_heads import AbsorbGroupedHeads
+from ge_dialect.passes.raising.hard import RaiseHardSigmoid, RaiseHardSwish
 from ge_dialect.passes.raising.layer_norm import RaiseLayerNorm
 from ge_dialect.passes.raising.match import NAME, Raise
 from ge_dialect.passes.raising.normalization import AbsorbBias, AbsorbScale
+from ge_dialect.passes.raising.queries import AbsorbScales, SpreadGroupedQueries
 from ge_dialect.passes.raising.rms_norm import AbsorbCasts, RaiseRMSNorm
+from ge_dialect.passes.raising.rotary import (
+    AbsorbRestOfFeatures,
+    RaiseRotary,
+    RaiseRotaryParts,
+)
 from ge_dialect.passes.raising.silu import RaiseSilu
+from ge_dialect.passes.raising.softmax import RaiseSoftmax
+from ge_dialect.passes.raising.softplus import RaiseSoftplus
 
 _CLASSES: tuple[type[Raise], ...] = (
     RaiseLayerNorm,
@@ -30,6 +43,19 @@ _CLASSES: tuple[type[Raise], ...] = (
     RaiseSilu,
     RaiseAttention,
     AbsorbGroupedHeads,
+    AbsorbWidening,
+    AbsorbScales,
+    SpreadGroupedQueries,
+    SimplifyConstantMask,
+    RaiseGroupNorm,
+    RaiseRotary,
+    RaiseRotaryParts,
+    AbsorbRestOfFeatures,
+    RaiseSoftmax,
+    RaiseHardSwish,
+    RaiseHardSigmoid,
+    RaiseSoftplus,
+    PlainGemm,
 )
 
 COMPOSITES: tuple[str, ...] = tuple(dict.fromkeys(pattern.composite for pattern in _CLASSES))

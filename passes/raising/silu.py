@@ -52,25 +52,26 @@ class RaiseSilu(Raise):
                 continue
             for find in (_sigmoid, _hard_sigmoid, _mish):
                 if (found := find(x, gate)) is not None:
-                    make, ops = found
-                    return FoundGate(make, ops=[op, *ops])
+                    make, ops, feeders = found
+                    return FoundGate(make, ops=[op, *ops], feeders=feeders)
         return None
 
 
-_Gate = tuple[Callable[[], Operation], list[Operation]]
+_Gate = tuple[Callable[[], Operation], list[Operation], list[Operation]]
+"""What builds the op, the ops it stands for, and ops that others may use as well."""
 
 
 def _sigmoid(x: SSAValue, gate: SSAValue) -> _Gate | None:
     if (op := owner(gate, SigmoidOp)) is None:
         return None
     if op.input is x:
-        return lambda: SiluOp(x), [op]
+        return lambda: SiluOp(x), [op], []
     part = scaled(op.input)
     if part is None or part[0] is not x:
         return None
     alpha, scale = part[1], op.input.owner
     assert isinstance(scale, Operation)
-    return lambda: QuickGeluOp(x, alpha), [op, scale]
+    return lambda: QuickGeluOp(x, alpha), [op, scale], []
 
 
 def _hard_sigmoid(x: SSAValue, gate: SSAValue) -> _Gate | None:
@@ -79,7 +80,7 @@ def _hard_sigmoid(x: SSAValue, gate: SSAValue) -> _Gate | None:
         return None
     if op.alpha != float_attr(1 / 6) or op.beta != float_attr(0.5):
         return None
-    return lambda: HardSwishOp(x), [op]
+    return lambda: HardSwishOp(x), [op], []
 
 
 def _mish(x: SSAValue, gate: SSAValue) -> _Gate | None:
@@ -88,4 +89,4 @@ def _mish(x: SSAValue, gate: SSAValue) -> _Gate | None:
     inner = owner(op.input, SoftplusOp)
     if inner is None or inner.input is not x:
         return None
-    return lambda: MishOp(x), [op, inner]
+    return lambda: MishOp(x), [op], [inner]

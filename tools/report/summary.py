@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ge_dialect.ge_exec import ArenaOp, KernelOp, LaunchOp, PlanOp, RecordOp, kernels_by_name
 from ge_dialect.ge_exec.memory import base_of
+from ge_dialect.locations import location_name
 from ge_dialect.lowering.om.encode import plan_of
 from ge_dialect.remarks import Kind
 from ge_dialect.targets.dlti import target_of
@@ -19,10 +19,14 @@ if TYPE_CHECKING:
 
 FUSION_PASS = "ge-fuse-rules"
 
+MAX_NODES = 3
+"""How many nodes are named of those that run on the host."""
+
 
 def summarize(compiled: CompiledPlan) -> dict[str, Any]:
     """Returns the summary: bytes, us and seconds as numbers, everything else text or lists."""
     plan, target = plan_of(compiled.module), target_of(compiled.module)
+    calls = host_calls(plan)
     kernels = [op for op in compiled.module.body.block.ops if isinstance(op, KernelOp)]
     return {
         "model": compiled.name,
@@ -44,9 +48,11 @@ def summarize(compiled: CompiledPlan) -> dict[str, Any]:
         },
         "streams": len(plan.streams),
         "events": sum(isinstance(op, RecordOp) for op in plan.walk()),
-        "tasks": len(plan.tasks()),
+        "tasks": len(plan.all_tasks()),
+        "objects": len(plan.objects),
         "kernels": len(kernels),
-        "host_calls": host_calls(plan),
+        "host_calls": [f"{call['op']} x{call['count']}" for call in calls],
+        "host_nodes": calls,
         "predicted_us": predicted_us(plan, target),
         "compile_seconds": round(compiled.compile_seconds, 6),
         "guards": [],
@@ -55,13 +61,14 @@ def summarize(compiled: CompiledPlan) -> dict[str, Any]:
 
 def fusions(compiled: CompiledPlan) -> list[dict[str, Any]]:
     """Returns each rule that fired, its kernel and how often, most often first."""
-    counts = Counter(
-        (r.rule, r.message.rpartition(" into ")[2].strip("'"))
+    kernels = {
+        r.rule: r.message.rpartition(" into ")[2].strip("'")
         for r in compiled.remarks
         if r.kind is Kind.PASSED and r.pass_name == FUSION_PASS
-    )
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return [{"rule": rule, "kernel": kernel, "count": n} for (rule, kernel), n in ordered]
+    }
+    # Equal remarks are kept once, so that they do not count.
+    ordered = sorted(compiled.fired.items(), key=lambda item: (-item[1], item[0]))
+    return [{"rule": rule, "kernel": kernels.get(rule, ""), "count": n} for rule, n in ordered]
 
 
 def missed(remark: Remark) -> dict[str, Any]:
@@ -99,14 +106,19 @@ def memory(plan: PlanOp) -> dict[str, dict[str, Any]]:
     }
 
 
-def host_calls(plan: PlanOp) -> list[str]:
-    """Returns the op types that run on the host, with repeats counted out."""
+def host_calls(plan: PlanOp) -> list[dict[str, Any]]:
+    """Returns each op type that runs on the host, how often, and the first nodes it comes from."""
     kernels = kernels_by_name(plan)
-    launched = [
-        kernels[task.kernel.string_value()] for task in plan.tasks() if isinstance(task, LaunchOp)
+    nodes: dict[str, list[str]] = {}
+    for task in plan.all_tasks():
+        if isinstance(task, LaunchOp):
+            kernel = kernels[task.kernel.string_value()]
+            if kernel.engine.data == "host":
+                nodes.setdefault(kernel.op_type.data, []).append(location_name(task) or "")
+    return [
+        {"op": op, "count": len(found), "nodes": list(filter(None, found))[:MAX_NODES]}
+        for op, found in sorted(nodes.items())
     ]
-    found = Counter(kernel.op_type.data for kernel in launched if kernel.engine.data == "host")
-    return [f"{name} x{count}" for name, count in sorted(found.items())]
 
 
 def predicted_us(plan: PlanOp, target: Target) -> float:

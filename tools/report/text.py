@@ -42,6 +42,21 @@ def _lines(s: Mapping[str, Any]) -> Iterator[str]:
     yield f"  compiled  in {s['compile_seconds']:.2f} s"
 
 
+def host_lines(summary: Mapping[str, Any]) -> str:
+    """Returns a line for each op type that runs on the host: how often, and its first nodes."""
+    return "".join(
+        f"host: {call['op']} x{call['count']}{_nodes(call['nodes'], call['count'])}\n"
+        for call in summary["host_nodes"]
+    )
+
+
+def _nodes(names: list[str], count: int) -> str:
+    if not names:
+        return ""
+    more = f" and {count - len(names)} more" if count > len(names) else ""
+    return f" at {', '.join(names)}{more}"
+
+
 def _misses(missed: list[Mapping[str, Any]]) -> Iterator[str]:
     fusions = [m for m in missed if m["pass"] == "ge-fuse-rules"]
     for miss in fusions[:MAX_MISSES]:

@@ -10,22 +10,35 @@ from collections.abc import Iterator
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Region
 
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.ge.structure import FusionOp
 from ge_dialect.ge.types import byte_size
-from ge_dialect.ge_exec import PlanOp
+from ge_dialect.ge_exec import BranchOp, LoopOp, PlanOp, StoreOp
+from ge_dialect.ge_exec.control import TaskOp, own_reads, own_writes
 from ge_dialect.ge_exec.memory import buffer_bytes
-from ge_dialect.ge_exec.tasks import reads, writes
 
 
 def graph_ops(module: ModuleOp) -> Iterator[GEOp]:
-    """Yields the ops of a graph that are not constants; what is inside a kernel is not counted."""
+    """Yields the ops of a graph that are not constants, those in branches and loops as well.
+
+    What is inside a kernel is not counted.
+    """
     for function in module.body.block.ops:
         if isinstance(function, FuncOp) and not function.is_declaration:
-            for op in function.body.block.ops:
-                if isinstance(op, GEOp) and not isinstance(op, ConstantOp):
-                    yield op
+            yield from _region_ops(function.body)
+
+
+def _region_ops(region: Region) -> Iterator[GEOp]:
+    for op in region.block.ops:
+        if not isinstance(op, GEOp) or isinstance(op, ConstantOp):
+            continue
+        yield op
+        if not isinstance(op, FusionOp):
+            for inner in op.regions:
+                yield from _region_ops(inner)
 
 
 def count_ops(module: ModuleOp) -> int:
@@ -38,16 +51,36 @@ def graph_traffic(module: ModuleOp) -> int:
     return sum(
         byte_size(value.type) or 0
         for op in graph_ops(module)
-        if op.view_of() is None
+        if op.view_of() is None and (isinstance(op, FusionOp) or not op.regions)
         for value in (*op.operands, *op.results)
     )
 
 
 def plan_traffic(plan: PlanOp) -> int:
-    """Returns the bytes that the tasks of a plan move."""
-    return sum(
-        buffer_bytes(value.type) for task in plan.tasks() for value in (*reads(task), *writes(task))
-    )
+    """Returns the bytes that the tasks of a plan move; objects count 0, as their bytes are unknown.
+
+    Of a branch the side that moves more; of a loop its tasks times the iterations, one where their
+    number is not known before the run.
+    """
+    return sum(task_traffic(task) for task in plan.tasks())
+
+
+def task_traffic(task: TaskOp) -> int:
+    """Returns the bytes that a task moves."""
+    own = sum(buffer_bytes(value.type) for value in (*own_reads(task), *own_writes(task)))
+    if isinstance(task, BranchOp):
+        return own + max(_region_traffic(region) for region in task.regions)
+    if isinstance(task, LoopOp):
+        return own + _region_traffic(task.tasks) * (
+            1 if task.known_trips is None else task.known_trips
+        )
+    if isinstance(task, StoreOp):  # one slice of the target
+        return own - buffer_bytes(task.target.type) + buffer_bytes(task.source.type)
+    return own
+
+
+def _region_traffic(region: Region) -> int:
+    return sum(task_traffic(op) for op in region.block.ops if isinstance(op, TaskOp))
 
 
 def compulsory_traffic(plan: PlanOp) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,15 +11,14 @@ import numpy.typing as npt
 from xdsl.ir import SSAValue
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.ge_exec import ArenaOp, BufferOp, InputOp, PlanOp, ViewOp, WeightOp
-from ge_dialect.ge_exec.memory import PlacedOp, base_of, buffer_bytes, offset_of
+from ge_dialect.ge_exec import ArenaOp, BufferOp, InputOp, ObjectOp, PlanOp, ViewOp, WeightOp
+from ge_dialect.ge_exec.memory import PlacedOp, base_of, buffer_bytes, is_buffer, offset_of
 from ge_dialect.lowering.verify_plan import describe
-from ge_dialect.tools.runtime.ports import array_layout
+from ge_dialect.tools.runtime.ports import array_layout, array_type
 
 POISON = 0xFF
 """Repeated: a NaN in floats of 16 bits or more, -1 in signed integers, far out in unsigned ones."""
 
-POISON_STRING = "poisoned"
 ARENA_GRANULE = 4096
 """In bytes; an arena may be this much rounded up beyond what lies in it."""
 
@@ -29,62 +27,60 @@ ARENA_GRANULE = 4096
 class Memory:
     """The bytes of one execution.
 
-    A value's array lies at the planned address. Strings have no bytes in a plan: their arrays hold
-    Python objects and stand beside the arenas.
+    A buffer's array lies at the planned address. Objects have no bytes in a plan: they stand beside
+    the arenas, and what once is in one is never changed, only replaced.
     """
 
     arenas: dict[SSAValue, npt.NDArray[np.uint8]]
-    weights: memoryview | None
     writable: dict[SSAValue, npt.NDArray[Any]] = field(
         default_factory=dict[SSAValue, npt.NDArray[Any]]
     )
     readable: dict[SSAValue, npt.NDArray[Any]] = field(
         default_factory=dict[SSAValue, npt.NDArray[Any]]
     )
+    objects: dict[SSAValue, Any] = field(default_factory=dict[SSAValue, Any])
 
-    def add(self, value: SSAValue) -> None:
-        """Makes the arrays of a value whose base has some already, or is its own base."""
-        base, inner = base_of(value)
-        shape, dtype = array_layout(value.type)
-        if dtype.kind == "O":
-            array = self._strings(value, base, shape)
-        elif isinstance(base, WeightOp):
-            array = np.ndarray(shape, dtype, self._weight_bytes(base), inner)
-        else:
-            assert base.arena is not None
-            start = (offset_of(base) or 0) + inner
-            array = np.ndarray(shape, dtype, self.arenas[base.arena], start)
+    def read(self, value: SSAValue) -> Any:
+        """Returns what a value holds: a read-only array, or the object.
+
+        Raises:
+            GEError: Nothing has been written to the object yet (GE0812).
+        """
+        if (array := self.readable.get(value)) is not None:
+            return array
+        if value not in self.objects:
+            raise GEError(
+                "GE0812",
+                f"{describe(base_of(value)[0])} is read before anything is written to it",
+                hint="compile the model again",
+            )
+        found = self.objects[value]
+        if isinstance(found, Slices):
+            found = self.objects[value] = found.stacked()
+        return found
+
+    def store(self, value: SSAValue, content: Any) -> None:
+        """Puts something into an object."""
+        self.objects[value] = content
+
+    def is_object(self, value: SSAValue) -> bool:
+        """Whether a value is an object."""
+        return value not in self.writable
+
+    def forget(self, op: ObjectOp) -> None:
+        """Frees an object that nobody reads any more."""
+        self.objects.pop(op.result, None)
+
+    def add(self, value: SSAValue, array: npt.NDArray[Any]) -> None:
+        """Says in which array a value lies."""
         self.writable[value] = array
         self.readable[value] = array.view()
         self.readable[value].flags.writeable = False
-
-    def _strings(self, value: SSAValue, base: PlacedOp, shape: tuple[int, ...]) -> Any:
-        if value is base.result:
-            return np.full(shape, "", object)
-        source = self.writable[base.result]
-        if source.size != prod(shape):
-            raise GEError("GE0806", f"a view of {describe(base)} has another number of strings")
-        return source.reshape(shape)
-
-    def _weight_bytes(self, op: WeightOp) -> memoryview:
-        if self.weights is None:
-            return op.value.data.weight.view()
-        start = offset_of(op) or 0
-        if start + op.size > len(self.weights):
-            raise GEError(
-                "GE0806",
-                f"{describe(op)} ends at byte {start + op.size} of {len(self.weights)} bytes"
-                " of weights",
-            )
-        return self.weights[start : start + op.size]
 
     def poison_all(self) -> None:
         """Fills everything but weights with poison."""
         for arena in self.arenas.values():
             arena.fill(POISON)
-        for value, array in self.writable.items():
-            if array.dtype.kind == "O" and isinstance(value.owner, BufferOp | InputOp):
-                array.fill(POISON_STRING)
 
     def poison(self, op: BufferOp, spare: list[tuple[int, int]]) -> None:
         """Fills the bytes of a buffer with poison.
@@ -93,9 +89,6 @@ class Memory:
             op: A buffer that nobody reads any more.
             spare: Ranges of bytes of its arena that hold something else by now.
         """
-        if self.writable[op.result].dtype.kind == "O":
-            self.writable[op.result].fill(POISON_STRING)
-            return
         assert op.arena is not None
         start = offset_of(op) or 0
         end = start + op.size
@@ -106,27 +99,85 @@ class Memory:
         arena[start : max(start, end)] = POISON
 
 
-def allocate(plan: PlanOp, weights: memoryview | None) -> Memory:
-    """Returns fresh memory for a plan: zeros, and the weights where they are mapped.
+@dataclass(frozen=True)
+class Place:
+    """Where a value lies: in an arena of the run, at a byte offset, under a shape and type."""
+
+    value: SSAValue
+    arena: SSAValue
+    start: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+
+class Layout:
+    """What all executions of a plan have in common: places, sizes of arenas, weights.
 
     Args:
         plan: With addresses, checked by `verify_plan`.
         weights: The partition that the arena of weights is an image of; None where each weight
             knows its own bytes.
-
-    Raises:
-        GEError: The arenas are larger than what lies in them, or than this machine's memory
-            (GE0806); a weight's file is gone.
     """
-    sizes = arena_sizes(plan)
-    try:
-        memory = Memory({arena: np.zeros(size, np.uint8) for arena, size in sizes.items()}, weights)
-        for op in plan.body.block.ops:
-            if isinstance(op, PlacedOp | ViewOp):
-                memory.add(op.result)
-    except (MemoryError, ValueError) as error:
-        raise _too_large(sum(sizes.values())) from error
-    return memory
+
+    def __init__(self, plan: PlanOp, weights: memoryview | None):
+        self._weights = weights
+        self._sizes: dict[SSAValue, int] | None = None
+        self._places: list[Place] = []
+        self._constants: dict[SSAValue, npt.NDArray[Any]] = {}
+        self._plan = plan
+
+    def allocate(self) -> Memory:
+        """Returns fresh memory for one execution: zeros, and the weights, which are shared.
+
+        Raises:
+            GEError: The arenas are larger than what lies in them, or than this machine's memory
+                (GE0806); a weight's file is gone.
+        """
+        if self._sizes is None:
+            self._sizes = arena_sizes(self._plan)
+        try:
+            if not self._places and not self._constants:
+                self._look_up()
+            arenas = {arena: np.zeros(size, np.uint8) for arena, size in self._sizes.items()}
+            memory = Memory(arenas)
+            for at in self._places:
+                array = np.ndarray(at.shape, at.dtype, arenas[at.arena], at.start)
+                memory.add(at.value, array)
+            for value, array in self._constants.items():
+                memory.add(value, array)
+        except (MemoryError, ValueError) as error:
+            raise _too_large(sum(self._sizes.values())) from error
+        return memory
+
+    def _look_up(self) -> None:
+        places: list[Place] = []
+        constants: dict[SSAValue, npt.NDArray[Any]] = {}
+        for op in self._plan.body.block.ops:
+            if not isinstance(op, PlacedOp | ViewOp) or not is_buffer(op.result.type):
+                continue
+            base, inner = base_of(op.result)
+            shape, dtype = array_layout(op.result.type)
+            if isinstance(base, WeightOp):
+                data = self._weight_bytes(base)
+                constants[op.result] = np.ndarray(shape, dtype, data, inner)
+            else:
+                assert isinstance(base, PlacedOp) and base.arena is not None
+                start = (offset_of(base) or 0) + inner
+                places.append(Place(op.result, base.arena, start, shape, dtype))
+        # Assigned when complete: another thread may be at it as well.
+        self._places, self._constants = places, constants
+
+    def _weight_bytes(self, op: WeightOp) -> memoryview:
+        if self._weights is None:
+            return op.value.data.weight.view()
+        start = offset_of(op) or 0
+        if start + op.size > len(self._weights):
+            raise GEError(
+                "GE0806",
+                f"{describe(op)} ends at byte {start + op.size} of {len(self._weights)} bytes"
+                " of weights",
+            )
+        return self._weights[start : start + op.size]
 
 
 def arena_sizes(plan: PlanOp) -> dict[SSAValue, int]:
@@ -136,16 +187,14 @@ def arena_sizes(plan: PlanOp) -> dict[SSAValue, int]:
         GEError: One is larger than what lies in it, or all together than this machine's memory.
     """
     ends: dict[SSAValue, int] = {}
-    strings = 0
     for op in (*plan.inputs, *plan.buffers):
+        if isinstance(op, InputOp) and op.is_object:
+            continue
         assert op.arena is not None
         ends[op.arena] = max(ends.get(op.arena, 0), (offset_of(op) or 0) + op.size)
-        shape, dtype = array_layout(op.result.type)
-        if dtype.kind == "O":
-            strings += prod(shape) * dtype.itemsize
     for arena, end in ends.items():
         _check_size(arena, end)
-    if (total := sum(ends.values()) + strings) > physical_memory():
+    if (total := sum(ends.values())) > physical_memory():
         raise _too_large(total)
     return ends
 
@@ -176,16 +225,84 @@ def _too_large(size: int) -> GEError:
 
 
 def byte_range(value: SSAValue) -> tuple[PlacedOp, int, int]:
-    """Returns what owns the bytes of a value, and where they start and end in its arena."""
+    """Returns what owns the bytes of a buffer, and where they start and end in its arena."""
     base, inner = base_of(value)
+    assert isinstance(base, PlacedOp)
     start = (offset_of(base) or 0) + inner
     return base, start, start + buffer_bytes(value.type)
 
 
-def copy_bytes(memory: Memory, source: SSAValue, target: SSAValue) -> None:
-    """Copies the bytes of one value to another of the same size."""
-    array, destination = memory.readable[source], memory.writable[target]
-    if array.dtype.kind == "O" or destination.dtype.kind == "O":
-        np.copyto(destination, array.reshape(destination.shape))
+def copy_value(memory: Memory, source: SSAValue, target: SSAValue) -> None:
+    """Copies the bytes of one buffer to another of the same size, or what an object holds.
+
+    Raises:
+        GEError: An object holds something else than the buffer that it is copied to (GE0809).
+    """
+    content = memory.read(source)
+    if memory.is_object(target):
+        memory.store(target, content if memory.is_object(source) else content.copy())
+    elif memory.is_object(source):
+        copy_array(content, memory.writable[target], describe(base_of(source)[0]))
     else:
-        np.copyto(destination.reshape(-1).view(np.uint8), array.reshape(-1).view(np.uint8))
+        destination = memory.writable[target]
+        np.copyto(destination.reshape(-1).view(np.uint8), content.reshape(-1).view(np.uint8))
+
+
+def store_slice(memory: Memory, source: SSAValue, target: SSAValue, index: int) -> None:
+    """Puts a value into another one as a slice along dimension 0.
+
+    Raises:
+        GEError: There is no such slice, or it is of another shape (GE0809).
+    """
+    content = np.asarray(memory.read(source))
+    if memory.is_object(target):
+        slices = memory.objects.get(target)
+        if index == 0 or not isinstance(slices, Slices):
+            slices = Slices([])
+            memory.store(target, slices)
+        slices.parts.append(content.copy())
+        return
+    array = memory.writable[target]
+    if index >= len(array):
+        what = f"slice {index} of {describe(base_of(target)[0])}, which has {len(array)}"
+        raise GEError("GE0809", f"the loop runs longer than planned: there is no {what}")
+    copy_array(content, array[index : index + 1].reshape(array.shape[1:]), f"slice {index}")
+
+
+def copy_array(content: Any, target: npt.NDArray[Any], what: str) -> None:
+    """Copies an array, checked to be as the target is.
+
+    Raises:
+        GEError: It is of another shape or type (GE0809).
+    """
+    array = np.asarray(content)
+    if array.shape != target.shape or array.dtype != target.dtype:
+        raise GEError(
+            "GE0809",
+            f"{what}: expected {array_type(target.shape, target.dtype)},"
+            f" got {array_type(array.shape, array.dtype)}",
+            hint="the plan was made for other sizes: compile the model for these inputs",
+        )
+    np.copyto(target, array)
+
+
+@dataclass
+class Slices:
+    """The slices of a scan result so far, joined when somebody reads it."""
+
+    parts: list[npt.NDArray[Any]]
+
+    def stacked(self) -> npt.NDArray[Any]:
+        """Returns them as one array.
+
+        Raises:
+            GEError: They are of different shapes (GE0809).
+        """
+        shapes = sorted({part.shape for part in self.parts})
+        if len(shapes) > 1:
+            raise GEError(
+                "GE0809",
+                f"a loop's slices have different shapes, {shapes[0]} and {shapes[1]}",
+                hint="the model gives no tensor for these inputs",
+            )
+        return np.stack(self.parts)

@@ -42,19 +42,23 @@ class Comparison:
         max_rel: The largest difference relative to a reference other than 0.
         wrong: Elements beyond the tolerance.
         size: Elements in all.
+        shapes: What is wrong with the shape, if that is.
     """
 
     max_abs: float
     max_rel: float
     wrong: int
     size: int
+    shapes: str = ""
 
     @property
     def ok(self) -> bool:
         """Whether every element is within the tolerance."""
-        return self.wrong == 0
+        return self.wrong == 0 and not self.shapes
 
     def __str__(self) -> str:
+        if self.shapes:
+            return f"FAIL, {self.shapes}"
         result = "ok" if self.ok else f"FAIL, {self.wrong} of {self.size} elements differ"
         return f"max abs diff {self.max_abs:.3g}, max rel diff {self.max_rel:.3g}, {result}"
 
@@ -70,7 +74,10 @@ def tolerance_of(
 
 
 def compare(got: npt.NDArray[Any], want: npt.NDArray[Any], tolerance: Tolerance) -> Comparison:
-    """Compares an output with a reference of the same shape; NaN equals NaN."""
+    """Compares an output with a reference; NaN equals NaN."""
+    if got.shape != want.shape:
+        shapes = f"expected shape {list(want.shape)}, got {list(got.shape)}"
+        return Comparison(float("inf"), float("inf"), got.size, got.size, shapes)
     if got.dtype.kind in "OU":
         wrong = int(np.count_nonzero(got != want))
         return Comparison(float("inf") if wrong else 0.0, 0.0, wrong, got.size)

@@ -5,20 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 
 from ge_dialect.ge_exec import KernelOp, LaunchOp, PlanOp
-from ge_dialect.ge_exec.tasks import TaskOp, task_id
+from ge_dialect.ge_exec.control import ControlOp, TaskOp, task_id
+from ge_dialect.interpreters.compiled import Run, compile_block
 from ge_dialect.interpreters.functions import make_interpreter
 from ge_dialect.locations import location_name
 from ge_dialect.lowering.om.decode import LoadedPlan, read_plan
 from ge_dialect.lowering.om.encode import plan_of
 from ge_dialect.lowering.verify_plan import verify_plan
-from ge_dialect.tools.runtime.arenas import Memory, allocate
+from ge_dialect.tools.runtime.arenas import Layout, Memory
+from ge_dialect.tools.runtime.control import run_control
 from ge_dialect.tools.runtime.kernels import check_launch, run_task
 from ge_dialect.tools.runtime.poison import Lifetimes
 from ge_dialect.tools.runtime.ports import Port, check_feeds, input_ports, output_ports
@@ -37,7 +39,7 @@ class TaskTime:
     Attributes:
         task: Its place in the order of the plan.
         stream: The id of its stream.
-        what: The kernel's symbol, or "copy".
+        what: The kernel's symbol, or the kind of task: "copy", "store", "branch" or "loop".
         node: The node of the model it comes from, or "".
         seconds: Wall-clock time of the reference kernel, which says nothing about a device.
     """
@@ -72,21 +74,22 @@ class Executor:
         self.outputs: Sequence[Port] = output_ports(self.plan)
         self.times: Sequence[TaskTime] = ()
         """Of the last run with `profile`, in the order of the plan."""
-        self._weights = weights
         self._kernels = _kernels(module, self.plan)
+        self._layout = Layout(self.plan, weights)
 
     def run(
         self,
-        feeds: Mapping[str, npt.NDArray[Any]],
+        feeds: Mapping[str, Any],
         *,
         schedule_seed: int | None = None,
         poison: bool = False,
         profile: bool = False,
-    ) -> dict[str, npt.NDArray[Any]]:
+    ) -> dict[str, Any]:
         """Returns the outputs, by name, in the order of the model.
 
         Args:
-            feeds: An array for every input, of exactly its shape and type.
+            feeds: An array for every input, of exactly its shape and type; a list for a sequence,
+                None or a value for an optional, a dictionary for a map.
             schedule_seed: Runs the streams on one thread in a random order that the events allow;
                 None runs each stream on a thread of its own.
             poison: Fills memory with 0xFF before the run, and each buffer after its last use.
@@ -97,17 +100,20 @@ class Executor:
                 or a kernel fails (GE0808, GE0809).
         """
         arrays = check_feeds(self.inputs, feeds)
-        memory = allocate(self.plan, self._weights)
+        memory = self._layout.allocate()
         if poison:
             memory.poison_all()
         for op in self.plan.inputs:
-            np.copyto(memory.writable[op.result], arrays[op.io_name.data])
+            if op.is_object:
+                memory.store(op.result, arrays[op.io_name.data])
+            else:
+                np.copyto(memory.writable[op.result], arrays[op.io_name.data])
         lifetimes = Lifetimes(self.plan, memory) if poison else None
         times: list[TaskTime] | None = [] if profile else None
         self._run(memory, lifetimes, times, schedule_seed)
         if times is not None:
             self.times = sorted(times, key=lambda entry: entry.task)
-        return {op.io_name.data: memory.writable[op.buffer].copy() for op in self.plan.outputs}
+        return {op.io_name.data: _copied(memory.read(op.buffer)) for op in self.plan.outputs}
 
     def _run(
         self,
@@ -133,12 +139,14 @@ class Executor:
         lifetimes: Lifetimes | None,
         times: list[TaskTime] | None,
     ) -> Worker:
-        """Returns what runs the tasks of one stream, with an interpreter of its own."""
-        interpreter = make_interpreter(self.module)
+        """Returns what runs the tasks of one stream."""
 
         def run(task: TaskOp) -> None:
             started = time.perf_counter()
-            run_task(task, self._kernels.get(task), interpreter, memory)
+            if isinstance(task, ControlOp):
+                run_control(task, memory, run)
+            else:
+                run_task(task, self._kernels.get(task), memory)
             if times is not None:
                 times.append(_task_time(task, stream, time.perf_counter() - started))
             if lifetimes is not None:
@@ -157,15 +165,40 @@ def load_plan(path: str) -> LoadedPlan:
 
 
 def _task_time(task: TaskOp, stream: int, seconds: float) -> TaskTime:
-    what = task.kernel.string_value() if isinstance(task, LaunchOp) else "copy"
+    kind = task.name.removeprefix("ge_exec.")
+    what = task.kernel.string_value() if isinstance(task, LaunchOp) else kind
     return TaskTime(task_id(task), stream, what, location_name(task) or "", seconds)
 
 
-def _kernels(module: ModuleOp, plan: PlanOp) -> dict[TaskOp, KernelOp]:
-    """Returns the kernel of each launch, checked against it."""
+def _copied(content: Any) -> Any:
+    """Returns what the caller may keep and change."""
+    if isinstance(content, np.ndarray):
+        return cast("npt.NDArray[Any]", content).copy()
+    if isinstance(content, list):
+        return [_copied(item) for item in cast("list[Any]", content)]
+    return content
+
+
+def _kernels(module: ModuleOp, plan: PlanOp) -> dict[TaskOp, Run]:
+    """Returns what each launch runs, checked against it."""
     symbols = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, KernelOp)}
-    return {
-        task: check_launch(task, symbols.get(task.kernel.string_value()))
-        for task in plan.tasks()
-        if isinstance(task, LaunchOp)
-    }
+    runs: dict[KernelOp, Run] = {}
+    found: dict[TaskOp, Run] = {}
+    for task in plan.all_tasks():
+        if isinstance(task, LaunchOp):
+            kernel = check_launch(task, symbols.get(task.kernel.string_value()))
+            if kernel not in runs:
+                runs[kernel] = compile_block(kernel.body.block) or _interpreted(module, kernel)
+            found[task] = runs[kernel]
+    return found
+
+
+def _interpreted(module: ModuleOp, kernel: KernelOp) -> Run:
+    """Returns what runs a kernel with ops whose meaning is a region, by an interpreter."""
+
+    def run(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+        interpreter = make_interpreter(module)  # of this call alone: streams are threads
+        name = kernel.sym_name.data
+        return tuple(interpreter.run_ssacfg_region(kernel.body, arguments, name))
+
+    return run

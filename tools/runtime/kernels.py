@@ -2,46 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.interpreter import Interpreter
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.ge.dtypes import to_numpy
-from ge_dialect.ge.types import TensorT, static_shape, tensor_of
-from ge_dialect.ge_exec import KernelOp, LaunchOp
-from ge_dialect.ge_exec.tasks import TaskOp
+from ge_dialect.ge_exec import CopyOp, KernelOp, LaunchOp, ObjectType, StoreOp
+from ge_dialect.ge_exec.control import SimpleTaskOp
+from ge_dialect.ge_exec.memory import storage_type
+from ge_dialect.interpreters.compiled import Run
 from ge_dialect.lowering.verify_plan import describe_task
 from ge_dialect.tools.cli import one_line
-from ge_dialect.tools.runtime.arenas import Memory, copy_bytes
-from ge_dialect.tools.runtime.ports import array_layout, array_type
+from ge_dialect.tools.runtime.arenas import Memory, copy_value, store_slice
+from ge_dialect.tools.runtime.ports import array_type
 
 
-def run_task(
-    task: TaskOp, kernel: KernelOp | None, interpreter: Interpreter, memory: Memory
-) -> None:
-    """Runs a launch or a copy.
+def run_task(task: SimpleTaskOp, kernel: Run | None, memory: Memory) -> None:
+    """Runs a launch, a copy or a store.
 
     Args:
         task: The task.
-        kernel: What a launch runs; None for a copy.
-        interpreter: Used by no other thread meanwhile.
+        kernel: What a launch runs, of arrays; None for other tasks.
         memory: Of the execution.
 
     Raises:
         GEError: The kernel fails (GE0808), or computes something else than it says (GE0809).
     """
-    if not isinstance(task, LaunchOp):
-        copy_bytes(memory, task.source, task.target)
+    if isinstance(task, CopyOp):
+        copy_value(memory, task.source, task.target)
+        return
+    if isinstance(task, StoreOp):
+        store_slice(memory, task.source, task.target, int(memory.read(task.at).reshape(-1)[0]))
         return
     assert kernel is not None
-    arguments = tuple(memory.readable[value] for value in task.inputs)
+    arguments = tuple(memory.read(value) for value in task.inputs)
     try:
-        results = interpreter.run_ssacfg_region(kernel.body, arguments, kernel.sym_name.data)
+        results = kernel(arguments)
     except GEError:
         raise
     except Exception as error:  # whatever the arithmetic of an op may raise on this data
@@ -50,29 +49,48 @@ def run_task(
             f"{describe_task(task)} failed: {one_line(str(error)) or type(error).__name__}",
             hint="check the values of the inputs, such as indices out of range",
         ) from error
-    _store(task, results, [memory.writable[value] for value in task.outputs])
+    _store(task, results, memory)
 
 
-def _store(task: LaunchOp, results: Sequence[Any], targets: Sequence[npt.NDArray[Any]]) -> None:
-    if len(results) != len(targets):
-        raise _unexpected(task, f"{len(targets)} results", str(len(results)))
-    arrays = [np.asarray(result) for result in results]
-    for index, (array, target) in enumerate(zip(arrays, targets, strict=True)):
-        same = array.dtype == target.dtype or (array.dtype.kind, target.dtype.kind) == ("U", "O")
-        if array.shape != target.shape or not same:
-            raise _unexpected(
-                task,
-                f"result {index} to be {array_type(target.shape, target.dtype)}",
-                array_type(array.shape, array.dtype),
-            )
-    if len(arrays) > 1:
+def _store(task: LaunchOp, results: Sequence[Any], memory: Memory) -> None:
+    if len(results) != len(task.outputs):
+        raise _unexpected(task, f"{len(task.outputs)} results", str(len(results)))
+    pairs: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = []
+    objects: list[tuple[SSAValue, Any]] = []
+    for index, (result, value) in enumerate(zip(results, task.outputs, strict=True)):
+        if memory.is_object(value):
+            objects.append((value, _owned(result, memory)))
+            continue
+        array, target = np.asarray(result), memory.writable[value]
+        if array.shape != target.shape or array.dtype != target.dtype:
+            expected = array_type(target.shape, target.dtype)
+            got = array_type(array.shape, array.dtype)
+            raise _unexpected(task, f"result {index} to be {expected}", got)
+        pairs.append((array, target))
+    if len(pairs) > 1:
         # A result may be a view of an operand that another result is written over.
-        arrays = [
-            array.copy() if any(np.may_share_memory(array, other) for other in targets) else array
-            for array in arrays
+        targets = [target for _, target in pairs]
+        pairs = [
+            (array.copy() if _shares(array, targets) else array, target) for array, target in pairs
         ]
-    for array, target in zip(arrays, targets, strict=True):
+    for array, target in pairs:
         np.copyto(target, array)
+    for value, content in objects:
+        memory.store(value, content)
+
+
+def _owned(content: Any, memory: Memory) -> Any:
+    """Returns what an object may keep: an array that lies in an arena is copied."""
+    if isinstance(content, list):
+        return [_owned(item, memory) for item in cast("list[Any]", content)]
+    if not isinstance(content, np.ndarray | np.generic):
+        return content
+    array: npt.NDArray[Any] = np.asarray(cast("Any", content))
+    return array.copy() if _shares(array, memory.arenas.values()) else array
+
+
+def _shares(array: npt.NDArray[Any], others: Iterable[npt.NDArray[Any]]) -> bool:
+    return any(np.may_share_memory(array, other) for other in others)
 
 
 def _unexpected(task: LaunchOp, expected: str, got: str) -> GEError:
@@ -101,9 +119,9 @@ def check_launch(task: LaunchOp, kernel: KernelOp | None) -> KernelOp:
 def _check_types(
     task: LaunchOp, what: str, formal: Sequence[SSAValue], actual: Sequence[SSAValue]
 ) -> None:
-    expected = [_tensor_layout(tensor_of(value)) for value in formal]
-    got = [array_layout(value.type) for value in actual]
-    if expected != got:
+    expected = [storage_type(value.type) for value in formal]
+    got = [value.type for value in actual]
+    if len(expected) != len(got) or not all(map(_fits, expected, got)):
         raise GEError(
             "GE0807",
             f"{describe_task(task)}: the kernel takes {what} {_listed(expected)},"
@@ -111,9 +129,12 @@ def _check_types(
         )
 
 
-def _tensor_layout(type: TensorT) -> tuple[tuple[int, ...] | None, np.dtype[Any]]:
-    return static_shape(type), to_numpy(type.element_type)
+def _fits(expected: Attribute, got: Attribute) -> bool:
+    """Whether a kernel's value may be in a place; an object takes what has no fixed size."""
+    if isinstance(expected, ObjectType) and isinstance(got, ObjectType):
+        return True  # what it holds is checked by whoever reads it
+    return isinstance(got, ObjectType) or expected == got
 
 
-def _listed(layouts: Sequence[tuple[tuple[int, ...] | None, np.dtype[Any]]]) -> str:
-    return f"({', '.join(array_type(shape or (), dtype) for shape, dtype in layouts)})"
+def _listed(types: Sequence[Attribute]) -> str:
+    return f"({', '.join(map(str, types))})"

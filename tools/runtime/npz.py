@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
+from math import prod
 from typing import IO, Any
 
 import numpy as np
@@ -19,7 +20,13 @@ from numpy.lib import format as npy
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.tools.cli import one_line, write_atomically
-from ge_dialect.tools.runtime.ports import Port, check_names, check_type, native
+from ge_dialect.tools.runtime.ports import (
+    Port,
+    check_names,
+    check_type,
+    native,
+    refuse_containers,
+)
 
 _DAMAGED = (ValueError, EOFError, OSError, RuntimeError, zlib.error, zipfile.BadZipFile)
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -116,8 +123,9 @@ def _read(
                 f"'{port.name}' in '{path}' holds pickled Python objects, which are never loaded",
                 hint="save an array of numbers, or of strings with .astype('U')",
             )
+        refuse_containers(kind, [port])
         check_type(kind, port, shape, dtype, any_float=any_float)
-        if dtype.itemsize * port_size(port) > info.file_size:
+        if dtype.itemsize * prod(shape) > info.file_size:
             raise ValueError("it ends too early")
         with archive.open(info) as file:
             array: npt.NDArray[Any] = npy.read_array(file, allow_pickle=False)
@@ -128,14 +136,6 @@ def _read(
             hint="write the file again with numpy.savez",
         ) from error
     return array if any_float and array.dtype.kind == "f" else native(port, array)
-
-
-def port_size(port: Port) -> int:
-    """Returns the number of elements of a port."""
-    size = 1
-    for dim in port.shape:
-        size *= dim
-    return size
 
 
 def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:

@@ -15,8 +15,8 @@ from typing import TypeAlias
 from xdsl.ir import Operation
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.ge_exec import CopyOp, LaunchOp, RecordOp, WaitOp
-from ge_dialect.ge_exec.tasks import TaskOp
+from ge_dialect.ge_exec import RecordOp, WaitOp
+from ge_dialect.ge_exec.control import TaskOp
 
 MAX_THREADS = 64
 """More streams than this take turns on one thread."""
@@ -135,7 +135,7 @@ def _run_stream(index: int, ops: Sequence[Operation], worker: Worker, events: Ev
             elif isinstance(op, RecordOp):
                 events.record(op.event.value.data)
             else:
-                assert isinstance(op, LaunchOp | CopyOp)
+                assert isinstance(op, TaskOp)
                 worker(op)
     except StoppedError:
         pass
@@ -173,7 +173,7 @@ def run_interleaved(
         elif isinstance(op, RecordOp):
             recorded.add(op.event.value.data)
         else:
-            assert isinstance(op, LaunchOp | CopyOp)
+            assert isinstance(op, TaskOp)
             workers[index](op)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import onnx
+import onnx.defs
+import onnx.helper
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
@@ -22,6 +24,7 @@ from ge_dialect.diagnostics import GEError
 from ge_dialect.frontends.onnx.convert import find_converter
 from ge_dialect.frontends.onnx.convert.builder import Builder
 from ge_dialect.frontends.onnx.convert.control import CONTROL, convert_control
+from ge_dialect.frontends.onnx.convert.functions import expand_function, is_expanded
 from ge_dialect.frontends.onnx.convert.host import convert_to_host_call
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, run_converter
 from ge_dialect.frontends.onnx.input_shapes import (
@@ -32,7 +35,7 @@ from ge_dialect.frontends.onnx.input_shapes import (
 )
 from ge_dialect.frontends.onnx.load import LoadedModel, load_onnx, load_proto
 from ge_dialect.frontends.onnx.normalize import normalize
-from ge_dialect.frontends.onnx.unsupported import check_supported
+from ge_dialect.frontends.onnx.unsupported import check_supported, not_supported
 from ge_dialect.frontends.onnx.validate import domain_of, node_label
 from ge_dialect.frontends.onnx.values import (
     SymbolTable,
@@ -89,14 +92,20 @@ class Scope:
     outer: Scope | None = None
     values: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
 
-    def find(self, name: str) -> SSAValue:
-        """Returns a value; that it is defined was checked when the model was opened."""
+    def get(self, name: str) -> SSAValue | None:
+        """Returns a value, or None where it is not defined."""
         scope: Scope | None = self
         while scope is not None:
             if (value := scope.values.get(name)) is not None:
                 return value
             scope = scope.outer
-        raise GEError("GE0211", f"value '{name}' is not defined")
+        return None
+
+    def find(self, name: str) -> SSAValue:
+        """Returns a value; that it is defined was checked when the model was opened."""
+        if (value := self.get(name)) is None:
+            raise GEError("GE0211", f"value '{name}' is not defined")
+        return value
 
 
 @dataclass
@@ -186,6 +195,7 @@ class Importer:
             [bool(name) for name in outputs],
             self.builder,
             node_label(proto, index),
+            domain,
         )
         values = self._convert(node, proto, domain, scope, declared)
         for name, value in zip(outputs, values, strict=False):
@@ -206,6 +216,8 @@ class Importer:
     ) -> Sequence[SSAValue]:
         if domain == "" and node.op_type in CONTROL:
             return convert_control(self, node, proto, scope)
+        if is_expanded(proto):
+            return expand_function(self, node, proto, scope)
         if domain == "" and node.op_type == "Identity":
             return [node[0]]  # of any type, unranked ones as well
         types: Sequence[Attribute] | None = None
@@ -213,6 +225,8 @@ class Importer:
             try:
                 return run_converter(convert, node)
             except OnHost as refusal:
+                if not onnx.defs.has(node.op_type, domain):
+                    raise not_supported(node.label, str(refusal)) from refusal
                 types = refusal.types
         known = [
             self.symbols.declared_type(declared[name]) if name in declared else None
@@ -220,29 +234,62 @@ class Importer:
         ]
         return convert_to_host_call(node, proto, self.tensors, types, known)
 
-    def inline(self, graph: onnx.GraphProto, outer: Scope) -> list[SSAValue]:
-        """Adds the nodes of a graph without inputs where the importer stands."""
-        return self.graph(graph, Scope(outer))
-
-    def region(
-        self, graph: onnx.GraphProto, outer: Scope, types: Sequence[Attribute]
-    ) -> tuple[Region, list[SSAValue]]:
-        """Returns a graph as a region, and the values that it yields.
+    def apply(
+        self,
+        around: Node,
+        op_type: str,
+        version: int,
+        operands: Sequence[SSAValue],
+        **attributes: Any,
+    ) -> SSAValue:
+        """Adds what an operator of ONNX's own domain becomes; returns its first output.
 
         Args:
-            graph: Body of a control flow operator.
+            around: The node that needs it.
+            op_type: Of the operator.
+            version: Of the operator set that `operands` and `attributes` are written for.
+            operands: One an input slot.
+            attributes: By name.
+        """
+        names = [f"x{slot}" for slot in range(len(operands))]
+        proto = onnx.helper.make_node(op_type, names, ["y"], **attributes)
+        read = self.tensors.attributes(proto)
+        node = Node(op_type, version, operands, read, [True], self.builder, around.label)
+        return self._convert(node, proto, "", Scope(), {})[0]
+
+    def inline(
+        self, graph: onnx.GraphProto, outer: Scope, inputs: Sequence[SSAValue] = ()
+    ) -> list[SSAValue]:
+        """Adds the nodes of a graph where the importer stands; returns its outputs.
+
+        Args:
+            graph: Body of an operator.
             outer: The scope around it.
-            types: Those of its inputs.
+            inputs: Values of its inputs.
+        """
+        scope = Scope(outer)
+        for value, given in zip(graph.input, inputs, strict=True):
+            scope.values[value.name] = given
+            if given.name_hint is None:
+                given.name_hint = identifier(value.name)
+        return self.graph(graph, scope)
+
+    def region(
+        self,
+        types: Sequence[Attribute],
+        build: Callable[[Sequence[SSAValue]], Sequence[SSAValue]],
+    ) -> tuple[Region, Sequence[SSAValue]]:
+        """Returns a region, and the values that it yields.
+
+        Args:
+            types: Those of the arguments of its block.
+            build: Adds the ops of the region; takes the arguments, returns what is yielded.
         """
         block, around = Block(arg_types=types), self.builder.block
         location = self.builder.location
-        scope = Scope(outer)
-        for value, argument in zip(graph.input, block.args, strict=True):
-            scope.values[value.name] = argument
-            argument.name_hint = identifier(value.name)
         self.builder.block = block
         self.depth += 1
-        results = self.graph(graph, scope)
+        results = build(block.args)
         self.builder.location = location
         self.builder.emit(YieldOp(*results))
         self.depth -= 1

@@ -13,6 +13,7 @@ from google.protobuf.message import DecodeError
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.frontends.onnx.external import ExternalFiles
+from ge_dialect.frontends.onnx.old_models import complete_old_model
 from ge_dialect.frontends.onnx.problems import Problems
 from ge_dialect.frontends.onnx.tensors import HANDLE_KEY, TensorReader, take_all
 from ge_dialect.frontends.onnx.validate import check_opsets, check_structure
@@ -52,7 +53,11 @@ class LoadedModel:
 
     @property
     def inputs(self) -> list[onnx.ValueInfoProto]:
-        """What the caller must give: the graph's inputs that no initializer provides."""
+        """What the caller must give: the graph's inputs that no initializer provides.
+
+        Before IR version 4 every initializer was listed as an input, from then on those that a
+        caller may override: all of them are constants here.
+        """
         given = {tensor.name for tensor in self.model.graph.initializer}
         return [value for value in self.model.graph.input if value.name not in given]
 
@@ -121,6 +126,8 @@ def _check(model: onnx.ModelProto, reader: TensorReader) -> LoadedModel:
         )
     # A model of the compiler needs no training; its graphs may hold tensors of their own.
     model.ClearField("training_info")
+    complete_old_model(model)
+    _forget_placeholders(model.graph)
     problems = Problems()
     opset = check_opsets(model, problems)
     check_structure(model, opset, problems)
@@ -128,6 +135,15 @@ def _check(model: onnx.ModelProto, reader: TensorReader) -> LoadedModel:
     take_all(model, reader, problems)
     problems.raise_first()
     return LoadedModel(model, reader.weights, reader.path, opset)
+
+
+def _forget_placeholders(graph: onnx.GraphProto) -> None:
+    """Leaves dimensions without a name where an exporter wrote -1 or `?`: each is its own."""
+    for value in (*graph.input, *graph.output, *graph.value_info):
+        if value.type.WhichOneof("value") == "tensor_type":
+            for dim in value.type.tensor_type.shape.dim:
+                if dim.dim_value < 0 or dim.dim_param == "?":
+                    dim.ClearField("value")
 
 
 def _open_model(name: str) -> BinaryIO:

@@ -70,6 +70,29 @@ def normalize(loaded: LoadedModel, threshold: int = DEFAULT_THRESHOLD) -> Loaded
     return LoadedModel(model, weights, loaded.path, loaded.opset)
 
 
+def normalize_body(loaded: LoadedModel, function: onnx.FunctionProto) -> onnx.GraphProto:
+    """Returns the nodes of a function that ONNX made, as `normalize` would leave them.
+
+    Args:
+        loaded: The model that the nodes become part of; large tensors enter its weights.
+        function: Without attributes of its own.
+
+    Raises:
+        GEError: A `Constant` is malformed (GE0215) or sparse (GE0213).
+    """
+    model = onnx.ModelProto(graph=onnx.GraphProto(node=function.node))
+    files = ExternalFiles(None, None)
+    reader = TensorReader(loaded.path, (), files, DEFAULT_THRESHOLD, loaded.weights)
+    used = set(loaded.weights)
+    for path, tensor in nested_tensors(model):
+        if tensor.data_location != _T.EXTERNAL:
+            reader.take(tensor, unique_key(path, used), keep=False)
+    problems = Problems()
+    _ConstantForms(reader, problems, used).graph(model.graph, f"{function.name}/")
+    problems.raise_first()
+    return model.graph
+
+
 def inline_functions(model: onnx.ModelProto) -> onnx.ModelProto:
     """Returns the model with every call of a model-local function replaced by its nodes.
 

@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from ge_dialect.frontends.onnx.convert import find_converter
 from ge_dialect.frontends.onnx.convert.builder import Builder
+from ge_dialect.frontends.onnx.convert.dims import SymbolicDims
 from ge_dialect.frontends.onnx.convert.node import (
     AttrValue,
     Node,
@@ -31,11 +32,12 @@ from ge_dialect.ge.types import TensorT
 from ge_dialect.locations import location_name
 
 
-def promote(op: HostCallOp) -> Sequence[SSAValue] | None:
+def promote(op: HostCallOp, dims: SymbolicDims | None = None) -> Sequence[SSAValue] | None:
     """Replaces a host call by ops of `ge` where its operands now allow it.
 
     Args:
         op: In a block.
+        dims: What is known of tensors that hold dimensions.
 
     Returns:
         The values that took the place of its results, or None where it stays.
@@ -43,11 +45,12 @@ def promote(op: HostCallOp) -> Sequence[SSAValue] | None:
     Raises:
         GEError: The operands do not fit the node (GE0221).
     """
-    convert = find_converter(onnx_domain(op.callee.data), op.op_type)
+    domain = onnx_domain(op.callee.data)
+    convert = find_converter(domain, op.op_type)
     block = op.parent
     if convert is None or block is None:
         return None
-    builder = Builder(block, before=op)
+    builder = Builder(block, dims, before=op)
     builder.location = op.location
     node = Node(
         op.op_type,
@@ -57,6 +60,7 @@ def promote(op: HostCallOp) -> Sequence[SSAValue] | None:
         [result.first_use is not None for result in op.results],
         builder,
         f"'{op.name}' at {location_name(op) or 'an op without a name'} ({op.op_type})",
+        domain,
     )
     try:
         values = run_converter(convert, node)

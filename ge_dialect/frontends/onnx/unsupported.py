@@ -11,10 +11,13 @@ import onnx.defs
 from ge_dialect.diagnostics import GEError
 from ge_dialect.frontends.onnx.convert import find_converter
 from ge_dialect.frontends.onnx.convert.control import CONTROL
-from ge_dialect.frontends.onnx.validate import domain_of, node_label, subgraphs
+from ge_dialect.frontends.onnx.validate import domain_of, has_subgraphs, node_label, subgraphs
 from ge_dialect.ge.host import callee_of
+from ge_dialect.interpreters.containers import CONTAINER_OPS
 
 _MAX_SHOWN = 10
+_TRAINING = ("ai.onnx.preview.training::Gradient",)
+"""Operators about the graph around them, which nothing implements."""
 
 
 @dataclass
@@ -42,21 +45,33 @@ class _Survey:
 
     def _reason(self, node: onnx.NodeProto) -> str | None:
         domain = domain_of(node.domain)
-        control = domain == "" and node.op_type in CONTROL
-        if not control and any(True for _ in subgraphs(node)):
-            return "has a body"
-        if control or find_converter(domain, node.op_type) is not None:
+        if domain == "" and node.op_type in CONTROL:
+            return None
+        body = has_subgraphs(node)
+        if not body and find_converter(domain, node.op_type) is not None:
             return None
         try:
             schema = onnx.defs.get_schema(node.op_type, self.opset.get(domain, 1), domain)
         except onnx.defs.SchemaError:
             return "is no operator of this opset"
-        pairs = ((schema.inputs, len(node.input)), (schema.outputs, len(node.output)))
-        for formals, count in pairs:
-            for formal in formals[:count]:
-                if not any(str(type_).startswith("tensor(") for type_ in formal.types):
-                    return "works on sequences, optionals or maps"
+        if callee_of(node) in _TRAINING:
+            return "belongs to the training of a model"
+        if body:
+            defined = getattr(schema, "has_context_dependent_function", False)
+            return None if defined else "has a body"
+        if callee_of(node) not in CONTAINER_OPS and _needs_containers(node, schema):
+            return "works on maps, and nothing implements it"
         return None
+
+
+def _needs_containers(node: onnx.NodeProto, schema: onnx.defs.OpSchema) -> bool:
+    """Whether a node has an operand or a result that can not be a tensor."""
+    pairs = ((schema.inputs, len(node.input)), (schema.outputs, len(node.output)))
+    return any(
+        not any(str(type_).startswith("tensor(") for type_ in formal.types)
+        for formals, count in pairs
+        for formal in formals[:count]
+    )
 
 
 def check_supported(graph: onnx.GraphProto, opset: Mapping[str, int]) -> None:
@@ -79,6 +94,15 @@ def check_supported(graph: onnx.GraphProto, opset: Mapping[str, int]) -> None:
     raise GEError(
         "GE0220",
         f"{what} not supported: {'; '.join(shown[:_MAX_SHOWN])}{more}",
+        hint="export the model with operators of ONNX, or as local functions made of them",
+    )
+
+
+def not_supported(label: str, reason: str) -> GEError:
+    """Returns the error for one node that can not be imported as it stands (GE0220)."""
+    return GEError(
+        "GE0220",
+        f"1 operator is not supported: {label}: {reason}",
         hint="export the model with operators of ONNX, or as local functions made of them",
     )
 

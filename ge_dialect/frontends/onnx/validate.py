@@ -19,7 +19,7 @@ from ge_dialect.frontends.onnx.problems import Problems, shorten
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-OLDEST_OPSET = 9
+OLDEST_OPSET = 1
 _DEFAULT_DOMAINS = ("", "ai.onnx")
 
 
@@ -178,6 +178,11 @@ class _Checker:
         for name, count in Counter(attribute.name for attribute in node.attribute).items():
             if count > 1:
                 self.problems.add("GE0212", f"attribute '{name}' is given {count} times", label)
+
+
+def has_subgraphs(node: onnx.NodeProto) -> bool:
+    """Whether a node holds graphs in its attributes."""
+    return bool(node.attribute) and any(True for _ in subgraphs(node))
 
 
 def subgraphs(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:

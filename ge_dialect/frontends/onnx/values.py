@@ -17,8 +17,10 @@ from ge_dialect.frontends.onnx.convert.node import AttrValue, TensorValue
 from ge_dialect.frontends.onnx.tensors import HANDLE_KEY, type_name
 from ge_dialect.ge.attributes import NamedWeight, StringsAttr, SymbolAttr, WeightAttr
 from ge_dialect.ge.constants import SMALL_BYTES, dense_from_bytes
+from ge_dialect.ge.containers import Container, OptionalType, same_kind, with_item
 from ge_dialect.ge.dtypes import FloatFormatType, dtype_of, from_onnx, is_bool
-from ge_dialect.ge.types import MaybeDim, Shape, TensorT, shape_of, tensor_type
+from ge_dialect.ge.onnx_types import from_type_proto, static_dim
+from ge_dialect.ge.types import MaybeDim, Shape, TensorT, is_tensor, shape_of, tensor_type
 from ge_dialect.symbols import DimExpr, SymbolRange, import_dim, sanitise, symbol, symbols_of
 from ge_dialect.weights import MemoryWeight, Weight
 
@@ -61,7 +63,7 @@ class SymbolTable:
             given: Ranges of dimensions by the name that the model gives them.
 
         Raises:
-            GEError: An input is no tensor, or its elements are of an unknown type (GE0222).
+            GEError: An input is of an unknown type, or its elements are (GE0222).
         """
         table = SymbolTable()
         names = {dim.dim_param for value in inputs for dim in _dims(value)}
@@ -72,6 +74,8 @@ class SymbolTable:
     def _declare(
         self, value: onnx.ValueInfoProto, plain: set[str], given: Mapping[str, DimRange]
     ) -> Attribute:
+        if value.type.WhichOneof("value") != "tensor_type":
+            return _container_type(value)
         element_type = element_type_of(value)
         if not value.type.tensor_type.HasField("shape"):
             return UnrankedTensorType(element_type)
@@ -102,13 +106,7 @@ class SymbolTable:
 
     def declared_type(self, value: onnx.ValueInfoProto) -> Attribute | None:
         """Returns the type that the exporter declared; None where it says no element type."""
-        tensor = value.type.tensor_type
-        element_type = from_onnx(tensor.elem_type)
-        if element_type is None:
-            return None
-        if not tensor.HasField("shape"):
-            return UnrankedTensorType(element_type)
-        return tensor_type(element_type, tuple(self._dim(dim) for dim in tensor.shape.dim))
+        return from_type_proto(value.type, self._dim)
 
     def _dim(self, dim: onnx.TensorShapeProto.Dimension) -> MaybeDim:
         if dim.HasField("dim_value"):
@@ -122,16 +120,24 @@ def _dims(value: onnx.ValueInfoProto) -> Iterable[onnx.TensorShapeProto.Dimensio
     return value.type.tensor_type.shape.dim
 
 
-def element_type_of(value: onnx.ValueInfoProto) -> Attribute:
-    """Returns the element type of an input or output of a graph.
+def _container_type(value: onnx.ValueInfoProto) -> Attribute:
+    """Returns the type of an input that is no tensor.
 
-    Raises:
-        GEError: It is no tensor, or of an unknown element type (GE0222).
+    Names of dimensions are dropped: each item of a sequence has dimensions of its own.
     """
-    kind = value.type.WhichOneof("value")
-    if kind != "tensor_type":
+    if (type_ := from_type_proto(value.type, static_dim)) is None:
+        kind = value.type.WhichOneof("value")
         found = "no type" if kind is None else f"a {kind.removesuffix('_type')}"
         raise _unsupported_type(value.name, found)
+    return type_
+
+
+def element_type_of(value: onnx.ValueInfoProto) -> Attribute:
+    """Returns the element type of an input of a graph that is a tensor.
+
+    Raises:
+        GEError: The element type is not known (GE0222).
+    """
     number = value.type.tensor_type.elem_type
     if (element_type := from_onnx(number)) is None:
         raise _unsupported_type(value.name, f"elements of type {type_name(number)}")
@@ -141,8 +147,8 @@ def element_type_of(value: onnx.ValueInfoProto) -> Attribute:
 def _unsupported_type(name: str, found: str) -> GEError:
     return GEError(
         "GE0222",
-        f"expected value '{name}' to be a tensor of known element type, got {found}",
-        hint="export the model with tensors as inputs and outputs",
+        f"expected value '{name}' of a known type, got {found}",
+        hint="export the model with tensors, sequences or optionals as inputs and outputs",
     )
 
 
@@ -245,13 +251,16 @@ def _key(tensor: onnx.TensorProto) -> str:
 
 
 def join_types(first: Attribute, second: Attribute) -> Attribute | None:
-    """Returns the type that values of two types have in common; None where elements differ.
+    """Returns the type that values of two types have in common; None where there is none.
 
-    Dimensions that differ are unknown, and so is the shape where ranks differ.
+    Dimensions that differ are unknown, and so is the shape where ranks differ. Items of containers
+    are joined; an optional and what is none give an optional.
     """
     if first == second:
         return first
-    shapes = [shape_of(t) if _is_ranked(t) else None for t in (first, second)]
+    if isinstance(first, Container) or isinstance(second, Container):
+        return _join_containers(first, second)
+    shapes = [shape_of(t) if is_tensor(t) else None for t in (first, second)]
     elements = [getattr(t, "element_type", None) for t in (first, second)]
     if elements[0] is None or elements[0] != elements[1]:
         return None
@@ -262,8 +271,15 @@ def join_types(first: Attribute, second: Attribute) -> Attribute | None:
     return tensor_type(elements[0], joined)
 
 
-def _is_ranked(type_: Attribute) -> bool:
-    return not isinstance(type_, UnrankedTensorType)
+def _join_containers(first: Attribute, second: Attribute) -> Attribute | None:
+    if isinstance(first, Container) and isinstance(second, Container) and same_kind(first, second):
+        item = join_types(first.item, second.item)
+        return None if item is None else with_item(first, item)
+    optional, other = (first, second) if isinstance(first, OptionalType) else (second, first)
+    if not isinstance(optional, OptionalType):
+        return None
+    item = join_types(optional.item, other)
+    return None if item is None else OptionalType(item)
 
 
 def name_dictionary(name: str) -> dict[str, Attribute]:

@@ -12,6 +12,7 @@ Source: protobuf.dev, "Encoding"; field numbers of `onnx-ml.proto`.
 from __future__ import annotations
 
 import mmap
+import re
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -42,6 +43,17 @@ _CHILDREN: dict[str, dict[int, str]] = {
 # The (field, wire type) pairs that a ModelProto may begin with.
 _MODEL_TAGS = frozenset(
     ((1, _VARINT), (5, _VARINT), *((number, _LEN) for number in (2, 3, 4, 6, 7, 8, 14, 20, 25, 26)))
+)
+
+# Items of a list are a field each in an AttributeProto: runs of `floats`, of `ints`, or of short
+# `strings`. Bounded, since the matcher keeps a note of every repetition.
+_SHORT = b"|".join(b"\\x%02x.{%d}" % (length, length) for length in range(17))
+_ITEMS = re.compile(
+    b"|".join(
+        b"(?:%b){2,4096}" % item
+        for item in (rb"\x3d.{4}", rb"\x40[\x80-\xff]{0,9}[\x00-\x7f]", b"\\x4a(?:%b)" % _SHORT)
+    ),
+    re.DOTALL,
 )
 
 Bytes: TypeAlias = bytes | mmap.mmap
@@ -104,6 +116,9 @@ class _Scanner:
         pieces: list[bytes] = []
         position = copied = start
         while position < end:
+            if kind == "AttributeProto" and (run := _ITEMS.match(self.data, position, end)):
+                position = run.end()
+                continue
             number, wire, content, after = self.next_field(position, end, depth)
             child = children.get(number) if wire == _LEN else None
             if child is not None and after - content > self.threshold:

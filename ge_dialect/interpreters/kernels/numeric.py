@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import cache, wraps
 from typing import Any, Concatenate, ParamSpec, TypeAlias
 
 import numpy as np
@@ -20,11 +20,13 @@ EXACT_IN_F64 = 2**53
 """Every whole number below this magnitude is an f64."""
 
 
+@cache
 def is_float(dtype: DType) -> bool:
     """Whether the type is a floating-point one of any width, those of ml_dtypes included."""
     return dtype.name.startswith(("float", "bfloat"))
 
 
+@cache
 def is_integer(dtype: DType) -> bool:
     """Whether the type is an integer of any width, those of ml_dtypes included; not bool."""
     return dtype.name.startswith(("int", "uint"))

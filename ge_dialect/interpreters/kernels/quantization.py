@@ -21,6 +21,9 @@ from ge_dialect.interpreters.kernels.numeric import (
     wide,
 )
 
+_BYTE_FLOATS = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
+"""Types whose zero point is always 0, so that ONNX does not add it: -0.0 stays."""
+
 
 def _spread(parameter: Array, x: Array, axis: int, block_size: int) -> Array:
     """Returns a scale or zero point in a shape that broadcasts to `x`.
@@ -80,6 +83,8 @@ def quantize_linear(
     divisor = wide(_spread(scale, x, axis, block_size).astype(divided_in))
     quotient = narrow(wide(x.astype(divided_in)) / divisor, divided_in)
     if not is_integer(target):
+        if zero_point is not None and target.name not in _BYTE_FLOATS:
+            quotient = quotient + _spread(zero_point, x, axis, block_size).astype(divided_in)
         return cast(quotient, target, saturate=saturate)
     # In f64 the sum of a whole f32 and a zero point is exact wherever it is in range.
     whole = np.asarray(np.rint(wide(quotient).astype(F64)))
@@ -93,6 +98,34 @@ def quantize_linear(
 def _division_type(dtype: DType) -> DType:
     """Returns the type that rounds quotients: f32 for scales that hold no quotient."""
     return dtype if is_float(dtype) and dtype.itemsize > 1 else F32
+
+
+@quiet
+def requantize(
+    x: Array,
+    multiplier: Array,
+    zero_point: Array | None = None,
+    *,
+    dtype: npt.DTypeLike | None = None,
+) -> Array:
+    """Returns `saturate(round(x * multiplier + zero_point))`, in f64 and rounded once.
+
+    Halves go to even, NaN to the zero point.
+
+    Args:
+        x: Of i32.
+        multiplier: Floats that broadcast to `x`.
+        zero_point: Of the result's type, broadcasts to `x`; 0 where absent.
+        dtype: The result's type where there is no zero point; default u8.
+    """
+    target = np.dtype(np.uint8 if dtype is None else dtype)
+    target = zero_point.dtype if zero_point is not None else target
+    product = x.astype(F64) * multiplier.astype(F64)
+    levels = np.where(np.isnan(product), 0, product)
+    if zero_point is not None:
+        levels = levels + _integers(zero_point)
+    info = ml_dtypes.iinfo(target)
+    return cast(np.clip(np.rint(levels), info.min, info.max), target)
 
 
 def _integers(x: Array) -> Array:

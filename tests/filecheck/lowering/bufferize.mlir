@@ -123,15 +123,15 @@ func.func @Relu_0(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// A fusion is one kernel on the engine of its heaviest part; what a region reads is an operand.
+// A fusion is one kernel on the engine of its heaviest part; a branch is a task made of tasks.
 // CHECK:       ge_exec.kernel @MatmulRelu_0 "MatmulRelu" engine "cube"
-// CHECK:       ge_exec.kernel @If_0 "If" engine "host"
-// CHECK-NEXT:  ^bb0(%[[C:.*]]: tensor<i1>, %[[M:.*]]: tensor<4x4xf32>, %[[X:.*]]: tensor<4x4xf32>):
-// CHECK-NEXT:    %{{.*}} = ge.if %[[C]]
-// CHECK-NEXT:      ge.yield %[[M]]
-// CHECK:           ge.yield %[[X]]
 // CHECK:       ge_exec.plan @regions
-// CHECK:           ge_exec.launch 1 @If_0 ins(%c, %m, %x :
+// CHECK:           ge_exec.launch 0 @MatmulRelu_0
+// CHECK-NEXT:      ge_exec.branch 1 %c : memref<i1, "hbm"> then {
+// CHECK-NEXT:        ge_exec.copy 2 %m to %y :
+// CHECK-NEXT:      } else {
+// CHECK-NEXT:        ge_exec.copy 3 %x to %y :
+// CHECK-NEXT:      }
 func.func @regions(%c: tensor<i1>, %x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %m = ge.fusion "MatmulRelu"(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32> {
   ^bb0(%a: tensor<4x4xf32>):

@@ -26,17 +26,24 @@ FAMILIES = (
     "resizing",
     "indexing",
     "quantization",
+    "quantized",
+    "quantized_contrib",
+    "recurrent",
+    "spectral",
+    "trees",
+    "contrib",
+    "old_forms",
 )
 """Modules of this package, each of which registers its converters when imported."""
 
 
 def find_converter(domain: str, op_type: str) -> Converter | None:
-    """Returns the converter of an op type of ONNX's own domain, or None where there is none."""
-    return _load().get(op_type) if domain == "" else None
+    """Returns the converter of an op type, or None where there is none."""
+    _load()
+    return converters(domain).get(op_type)
 
 
 @cache
-def _load() -> dict[str, Converter]:
+def _load() -> None:
     for family in FAMILIES:
         import_module(f"ge_dialect.frontends.onnx.convert.{family}")
-    return converters()

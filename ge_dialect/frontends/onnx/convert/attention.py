@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import inf, sqrt
 
+from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
 from ge_dialect.frontends.onnx.convert.dims import multiply
@@ -141,10 +142,11 @@ def rotary_embedding(node: Node) -> SSAValue:
 
 @converts("Dropout")
 def dropout(node: Node) -> list[SSAValue]:
-    """`Dropout`; before opset 12 its ratio is an attribute, and there is no training."""
+    """`Dropout`; before opset 12 its ratio is an attribute, and only opsets before 7 train."""
     if node.version < 12:
         ratio = node.builder.number(node.get_float("ratio", 0.5), node.element_type())
-        op = DropoutOp(node[0], ratio)
+        trains = node.version < 7 and not node.get_flag("is_test")
+        op = DropoutOp(node[0], ratio, node.builder.number(1, i1) if trains else None)
     else:
         seed = node.get_int("seed") if node.has("seed") else None
         op = DropoutOp(node[0], node.optional(1), node.optional(2), seed=seed)

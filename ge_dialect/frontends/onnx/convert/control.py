@@ -3,34 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import onnx
-from xdsl.dialects.builtin import TensorType, UnrankedTensorType, i1, i64
-from xdsl.ir import Attribute, SSAValue
-from xdsl.utils.exceptions import VerifyException
+from xdsl.dialects.builtin import TensorType, i1
+from xdsl.ir import Region, SSAValue
 
+from ge_dialect.diagnostics import GEError
+from ge_dialect.frontends.onnx.convert.loops import LoopLimits, emit_checked, emit_loop, join
 from ge_dialect.frontends.onnx.convert.node import Node
+from ge_dialect.frontends.onnx.convert.scan import convert_scan
 from ge_dialect.ge.constants import constant_scalar
-from ge_dialect.ge.structure import IfOp, LoopOp
-from ge_dialect.ge.types import MaybeDim, element_type_of, tensor_type, value_shape
+from ge_dialect.ge.fail import FailOp
+from ge_dialect.ge.structure import IfOp
+from ge_dialect.ge.types import MaybeDim
 
 if TYPE_CHECKING:
     from ge_dialect.frontends.onnx.importer import Importer, Scope
 
-CONTROL = ("If", "Loop")
-"""The operators of this file."""
+CONTROL = ("If", "Loop", "Scan")
+"""The operators that become ops with regions."""
 
-_MAX_DEPTH = 4
-"""Bodies nested deeper are imported once: each round of refinement would multiply with theirs."""
 _MAX_TRIPS = 2**31 - 1
 _FOREVER = 2**63 - 1
+_RESHAPE_VERSION = 14
 
 
 def convert_control(
     importer: Importer, node: Node, proto: onnx.NodeProto, scope: Scope
 ) -> Sequence[SSAValue]:
-    """Returns the values of an `If` or a `Loop`.
+    """Returns the values of an `If`, a `Loop` or a `Scan`.
 
     Raises:
         GEError: The bodies do not fit the operands (GE0221).
@@ -41,7 +43,8 @@ def convert_control(
         node.fail(f"expected an attribute '{missing[0]}', got none")
     if node.op_type == "If":
         return _if(importer, node, graphs["then_branch"], graphs["else_branch"], scope)
-    return _loop(importer, node, graphs["body"], scope)
+    convert = _loop if node.op_type == "Loop" else convert_scan
+    return convert(importer, node, graphs["body"], scope)
 
 
 def _if(
@@ -53,7 +56,8 @@ def _if(
 ) -> Sequence[SSAValue]:
     """Adds both branches; of a constant condition only the one taken.
 
-    The other one is often no valid graph for the shapes at hand: hence the condition.
+    The other one is often no valid graph for the shapes at hand: hence the condition. So where
+    only the run knows the condition, a branch that is none becomes one that stops the run.
     """
     for graph in (then_graph, else_graph):
         if graph.input or len(graph.output) != len(node.used):
@@ -61,79 +65,73 @@ def _if(
     condition = node[0]
     if (taken := constant_scalar(condition)) is not None:
         return importer.inline(then_graph if taken else else_graph, scope)
-    _expect_ranked(node, "cond", condition)
-    then_region, then_values = importer.region(then_graph, scope, ())
-    else_region, else_values = importer.region(else_graph, scope, ())
+    condition = _ranked(importer, node, condition)
+    then_branch, else_branch = (_branch(importer, g, scope) for g in (then_graph, else_graph))
+    if isinstance(then_branch, GEError):
+        if isinstance(else_branch, GEError):
+            raise then_branch
+        then_branch = _failing(importer, then_branch, else_branch[1])
+    elif isinstance(else_branch, GEError):
+        else_branch = _failing(importer, else_branch, then_branch[1])
+    (then_region, then_values), (else_region, else_values) = then_branch, else_branch
     types = [
-        _join(node, first.type, second.type)
+        join(node, first.type, second.type)
         for first, second in zip(then_values, else_values, strict=True)
     ]
-    op = IfOp(condition, types, then_region, else_region)
-    return _emit_checked(node, op)
+    return emit_checked(node, IfOp(condition, types, then_region, else_region))
 
 
-def _expect_ranked(node: Node, name: str, value: SSAValue) -> None:
-    if not isinstance(value.type, TensorType):
-        node.fail(f"expected '{name}' of known rank, got {value.type}")
+_Branch: TypeAlias = tuple[Region, Sequence[SSAValue]]
 
 
-def _join(node: Node, first: Attribute, second: Attribute) -> Attribute:
-    from ge_dialect.frontends.onnx.values import join_types
+def _branch(importer: Importer, graph: onnx.GraphProto, scope: Scope) -> _Branch | GEError:
+    """Returns a branch, or why it does not fit the operands; then nothing is left of it."""
+    builder = importer.builder
+    before = builder.block, builder.location, importer.depth
+    mark = builder.mark()
+    try:
+        return importer.region((), lambda _: importer.inline(graph, scope))
+    except GEError as error:
+        if error.code != "GE0221":
+            raise
+        builder.block, builder.location, importer.depth = before
+        builder.undo(mark)
+        return error
 
-    if (joined := join_types(first, second)) is None:
-        node.fail(f"expected values of one element type, got {first} and {second}")
-    return joined
+
+def _failing(importer: Importer, error: GEError, other: Sequence[SSAValue]) -> _Branch:
+    """Returns a branch that stops the run and has the types of the other branch."""
+    op = FailOp(error.message, [value.type for value in other])
+    return importer.region((), lambda _: importer.builder.emit(op))
+
+
+def _ranked(importer: Importer, node: Node, value: SSAValue) -> SSAValue:
+    """Returns one number of unknown rank as a scalar; a run checks that it is one."""
+    if isinstance(value.type, TensorType):
+        return value
+    return importer.apply(node, "Reshape", _RESHAPE_VERSION, [value, node.builder.ints(())])
 
 
 def _loop(
     importer: Importer, node: Node, body: onnx.GraphProto, scope: Scope
 ) -> Sequence[SSAValue]:
-    """Adds the body with the types that hold in every iteration."""
     builder = node.builder
     trip_count, condition = node.optional(0), node.optional(1)
     if trip_count is None:
         trip_count = builder.ints(_FOREVER)
     if condition is None:
         condition = builder.number(1, i1)
-    for name, value in (("M", trip_count), ("cond", condition)):
-        _expect_ranked(node, name, value)
+    trip_count = _ranked(importer, node, trip_count)
+    condition = _ranked(importer, node, condition)
     carried = [node[slot] for slot in range(2, len(node.operands))]
     if len(body.input) != 2 + len(carried) or len(body.output) != 1 + len(node.used):
         node.fail(f"expected a body of {2 + len(carried)} inputs and {1 + len(node.used)} outputs")
     if len(node.used) < len(carried):
         node.fail(f"expected {len(carried)} outputs or more, got {len(node.used)}")
-    scalars = [tensor_type(i64, ()), tensor_type(i1, ())]
-    types = [_initial_type(importer, value) for value in carried]
-    while True:
-        mark = builder.mark()
-        region, yielded = importer.region(body, scope, [*scalars, *types])
-        after = [value.type for value in yielded[1 : 1 + len(carried)]]
-        joined = [_join(node, a, b) for a, b in zip(types, after, strict=True)]
-        if joined == types:
-            break
-        builder.undo(mark)
-        # A dimension that changes may change others in the next round: two rounds are usual.
-        types = joined
-    goes_on = yielded[0] is region.block.args[1] or constant_scalar(yielded[0]) is True
-    trips = _known_trips(trip_count, condition) if goes_on else None
-    scans = [_stacked(value, trips) for value in yielded[1 + len(carried) :]]
-    op = LoopOp(trip_count, condition, carried, [*types, *scans], region)
-    return _emit_checked(node, op)
-
-
-def _emit_checked(node: Node, op: IfOp | LoopOp) -> Sequence[SSAValue]:
-    """Adds an op whose operands its constructor did not check."""
-    try:
-        op.verify_()
-    except VerifyException as error:
-        node.fail(str(error))
-    return node.emit_all(op)
-
-
-def _initial_type(importer: Importer, value: SSAValue) -> Attribute:
-    if importer.depth < _MAX_DEPTH:
-        return value.type
-    return UnrankedTensorType(element_type_of(value))
+    limits = LoopLimits(trip_count, condition, _known_trips(trip_count, condition))
+    return emit_loop(
+        importer, node, limits, carried, lambda args: importer.inline(body, scope, args)
+    )
 
 
 def _known_trips(trip_count: SSAValue, condition: SSAValue) -> MaybeDim:
@@ -141,10 +139,3 @@ def _known_trips(trip_count: SSAValue, condition: SSAValue) -> MaybeDim:
     trips = constant_scalar(trip_count)
     known = isinstance(trips, int) and constant_scalar(condition) is True
     return max(trips, 0) if known and isinstance(trips, int) and trips <= _MAX_TRIPS else None
-
-
-def _stacked(value: SSAValue, trips: MaybeDim) -> Attribute:
-    """Returns the type of the slices of all iterations, along a new first dimension."""
-    if not isinstance(value.type, TensorType):
-        return UnrankedTensorType(element_type_of(value))
-    return tensor_type(element_type_of(value), (trips, *value_shape(value)))

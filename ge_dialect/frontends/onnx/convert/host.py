@@ -13,8 +13,10 @@ from xdsl.ir import Attribute, SSAValue
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.frontends.onnx.convert.node import Node
+from ge_dialect.frontends.onnx.convert.old_forms import host_form
 from ge_dialect.ge.base import ints_attr
 from ge_dialect.ge.constants import constant_array
+from ge_dialect.ge.containers import Container
 from ge_dialect.ge.host import attrs_from_node, callee_of, infer_host_call_types
 from ge_dialect.ge.structure import HostCallOp
 from ge_dialect.ge.types import element_type_of, value_shape
@@ -51,6 +53,7 @@ def convert_to_host_call(
         GEError: The operands do not fit the node (GE0221), or the types of its results are not
             known (GE0223).
     """
+    node, proto = host_form(node, proto)
     present = [value for value in node.operands if value is not None]
     absent = [slot for slot, value in enumerate(node.operands) if value is None]
     while absent and absent[-1] == len(present) + len(absent) - 1:
@@ -81,8 +84,10 @@ def _types(
     try:
         inferred = infer_host_call_types(proto, node.version, operand_types, _constants(node))
     except (ValueError, RuntimeError, onnx.checker.ValidationError) as error:
-        reason = str(error).strip().splitlines() or [type(error).__name__]
-        node.fail(reason[0])
+        if not any(type_ is not None and _is_unranked(type_) for type_ in operand_types):
+            reason = str(error).strip().splitlines() or [type(error).__name__]
+            node.fail(reason[0])
+        inferred = None  # some of ONNX's functions refuse a rank that is not known
     found: list[Attribute] = []
     for index, said in enumerate(declared):
         type_ = None if inferred is None else inferred[index]
@@ -120,12 +125,14 @@ def _constants(node: Node) -> dict[int, npt.NDArray[Any]]:
 
 
 def _element_only(node: Node, proto: onnx.NodeProto, index: int) -> Attribute:
-    """Returns an unranked type with the element type that the operator's schema demands."""
+    """Returns the loosest type that the operator's schema allows for the operands."""
     schema = onnx.defs.get_schema(proto.op_type, node.version, proto.domain)
     formal = schema.outputs[min(index, len(schema.outputs) - 1)]
     for slot, value in enumerate(node.operands):
         same = schema.inputs[min(slot, len(schema.inputs) - 1)].type_str == formal.type_str
         if value is not None and same:
+            if isinstance(value.type, Container):
+                return value.type
             return UnrankedTensorType(element_type_of(value))
     raise GEError(
         "GE0223",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NoReturn, TypeAlias
+from dataclasses import dataclass, replace
+from typing import NoReturn, TypeAlias, cast
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -54,6 +54,7 @@ class Node:
         used: For each output, whether it has a name and so may be used.
         builder: Where ops go.
         label: Names the node in a message.
+        domain: Of the operator; ONNX's own is the empty string.
     """
 
     op_type: str
@@ -63,6 +64,7 @@ class Node:
     used: Sequence[bool]
     builder: Builder
     label: str
+    domain: str = ""
 
     def __getitem__(self, slot: int) -> SSAValue:
         """Returns an operand that the op needs.
@@ -102,7 +104,7 @@ class Node:
         """Adds a reshape to `shape`, of which one dimension may be None.
 
         Raises:
-            OnHost: The type would not say the shape: two dimensions are unknown.
+            OnHost: One of several dynamic dimensions is unknown.
         """
         op = ReshapeOp(value, shape)
         found = shape_of(tensor_of(op.result))
@@ -167,25 +169,30 @@ class Node:
         value = self._get(name, default)
         return value if isinstance(value, str) else self._malformed(name, "a string")
 
+    def get_strings(self, name: str) -> tuple[str, ...]:
+        """Returns an attribute of strings; none where it is absent."""
+        value = self.attributes.get(name, ())
+        if not isinstance(value, tuple) or not set(map(type, value)) <= {str}:
+            self._malformed(name, "strings")
+        return cast("tuple[str, ...]", value)
+
     def get_ints(self, name: str) -> tuple[int, ...] | None:
         """Returns an attribute of integers, or None where it is absent."""
         value = self.attributes.get(name)
         if value is None:
             return None
-        if not isinstance(value, tuple):
+        if not isinstance(value, tuple) or not set(map(type, value)) <= {int}:
             self._malformed(name, "integers")
-        found = tuple(item for item in value if isinstance(item, int))
-        return found if len(found) == len(value) else self._malformed(name, "integers")
+        return cast("tuple[int, ...]", value)
 
     def get_floats(self, name: str) -> tuple[float, ...] | None:
         """Returns an attribute of floats, or None where it is absent."""
         value = self.attributes.get(name)
         if value is None:
             return None
-        if not isinstance(value, tuple):
+        if not isinstance(value, tuple) or not set(map(type, value)) <= {float}:
             self._malformed(name, "floats")
-        found = tuple(item for item in value if isinstance(item, float))
-        return found if len(found) == len(value) else self._malformed(name, "floats")
+        return cast("tuple[float, ...]", value)
 
     def get_tensor(self, name: str) -> ConstantOp | None:
         """Returns an attribute of a tensor as a constant, or None where it is absent."""
@@ -216,10 +223,12 @@ class Node:
 
 Converter: TypeAlias = Callable[[Node], Sequence[SSAValue]]
 
-_TABLE: dict[str, Converter] = {}
+_TABLES: dict[str, dict[str, Converter]] = {}
 
 
-def converts(*op_types: str) -> Callable[[Callable[[Node], SSAValue | Sequence[SSAValue]]], object]:
+def converts(
+    *op_types: str, domain: str = ""
+) -> Callable[[Callable[[Node], SSAValue | Sequence[SSAValue]]], object]:
     """Registers a function as the converter of op types; it may return the one value there is.
 
     Raises:
@@ -228,21 +237,61 @@ def converts(*op_types: str) -> Callable[[Callable[[Node], SSAValue | Sequence[S
 
     def register(function: Callable[[Node], SSAValue | Sequence[SSAValue]]) -> object:
         def convert(node: Node) -> Sequence[SSAValue]:
-            values = function(node)
+            values = function(node if domain else upgraded(node))
             return (values,) if isinstance(values, SSAValue) else values
 
+        table = _TABLES.setdefault(domain, {})
         for op_type in op_types:
-            if op_type in _TABLE:
+            if op_type in table:
                 raise ValueError(f"expected one converter of {op_type}, got a second")
-            _TABLE[op_type] = convert
+            table[op_type] = convert
         return function
 
     return register
 
 
-def converters() -> dict[str, Converter]:
-    """Returns the converters registered so far, by op type."""
-    return _TABLE
+Upgrade: TypeAlias = Callable[[Node], Node]
+
+_UPGRADES: dict[str, tuple[int, Upgrade]] = {}
+
+
+def upgrades(*op_types: str, before: int) -> Callable[[Upgrade], Upgrade]:
+    """Registers a function that gives a node of an old operator set the form of a newer one.
+
+    Args:
+        op_types: Of ONNX's own domain; converters see their nodes in the newer form.
+        before: The first operator set that has the newer form.
+
+    Raises:
+        ValueError: One has an old form already.
+    """
+
+    def register(function: Upgrade) -> Upgrade:
+        for op_type in op_types:
+            if op_type in _UPGRADES:
+                raise ValueError(f"expected one old form of {op_type}, got a second")
+            _UPGRADES[op_type] = before, function
+        return function
+
+    return register
+
+
+def upgraded(node: Node) -> Node:
+    """Returns a node in its newer form, of the operator set that has it.
+
+    Raises:
+        OnHost: It has none as it stands.
+        GEError: Its operands do not fit (GE0221).
+    """
+    before, upgrade = _UPGRADES.get(node.op_type, (0, None))
+    if upgrade is None or node.version >= before:
+        return node
+    return replace(upgrade(node), version=before)
+
+
+def converters(domain: str = "") -> dict[str, Converter]:
+    """Returns the converters of a domain that are registered so far, by op type."""
+    return _TABLES.get(domain, {})
 
 
 def run_converter(convert: Converter, node: Node) -> Sequence[SSAValue]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DictionaryAttr
 from xdsl.ir import SSAValue
 
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
 from ge_dialect.ge import channel_normalization, normalization
-from ge_dialect.ge.base import expect_min_rank
+from ge_dialect.ge.base import expect_min_rank, float_attr, int_attr
+from ge_dialect.ge.extents import known_product
 from ge_dialect.ge.movement import BroadcastToOp
+from ge_dialect.ge.structure import HostCallOp
 from ge_dialect.ge.types import value_shape
 
 
@@ -83,21 +88,54 @@ def instance_norm(node: Node) -> SSAValue:
 
 
 @converts("BatchNormalization")
-def batch_norm(node: Node) -> SSAValue:
-    """`BatchNormalization` in inference."""
+def batch_norm(node: Node) -> SSAValue | Sequence[SSAValue]:
+    """`BatchNormalization` in inference; before opset 9 perhaps with numbers of each feature."""
+    if node.version < 14 and _trains(node):
+        return _old_training(node)
     if node.get_flag("training_mode") or any(node.used[1:]):
         raise OnHost("training")
     _one_type(node)
-    return node.emit(
-        channel_normalization.BatchNormOp(
-            node[0],
-            node[1],
-            node[2],
-            node[3],
-            node[4],
-            epsilon=node.get_float("epsilon", 1e-5),
-        )
+    shape, operands = node.shape(), [node[slot] for slot in range(5)]
+    by_feature = node.version < 9 and not node.get_flag("spatial", True)
+    if by_feature:
+        operands = _joined_features(node, operands)
+    epsilon = node.get_float("epsilon", 1e-5)
+    result = node.emit(channel_normalization.BatchNormOp(*operands, epsilon=epsilon))
+    return node.reshape(result, shape) if by_feature and len(shape) > 2 else result
+
+
+def _trains(node: Node) -> bool:
+    """Whether an old node trains: an attribute says so, later on the number of outputs."""
+    return not node.get_flag("is_test") if node.version < 7 else any(node.used[1:])
+
+
+def _old_training(node: Node) -> list[SSAValue]:
+    """Adds a node of opset 14 that trains, whose three outputs the first three once were."""
+    if node.version < 9 and not node.get_flag("spatial", True):
+        node.fail("expected 'spatial' 1 in training, got 0")
+    attrs = DictionaryAttr(
+        {
+            "epsilon": float_attr(node.get_float("epsilon", 1e-5)),
+            "momentum": float_attr(node.get_float("momentum", 0.9)),
+            "training_mode": int_attr(1),
+        }
     )
+    operands = [node[slot] for slot in range(5)]
+    types = [operands[slot].type for slot in (0, 3, 4)]
+    return node.emit_all(HostCallOp("ai.onnx::BatchNormalization", 14, operands, types, attrs))
+
+
+def _joined_features(node: Node, operands: list[SSAValue]) -> list[SSAValue]:
+    """Returns the operands with all dimensions but the first one joined: a feature is a channel."""
+    shape = node.shape()
+    for slot, value in enumerate(operands[1:], 1):
+        if value_shape(value) != shape[1:]:
+            node.fail(f"expected input {slot} of one number a feature, got {value.type}")
+    if len(shape) < 3:
+        return operands
+    count = known_product(shape[1:])
+    joined = [node.reshape(value, (count,)) for value in operands[1:]]
+    return [node.reshape(operands[0], (shape[0], count)), *joined]
 
 
 @converts("LpNormalization")

@@ -10,9 +10,12 @@ from xdsl.ir import SSAValue
 from ge_dialect.frontends.onnx.convert.movement import typed_like
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
 from ge_dialect.ge.resize import ResizeOp
-from ge_dialect.ge.types import normalize_axes, num_elements
+from ge_dialect.ge.types import MaybeDim, TensorT, normalize_axes, num_elements, static_shape
 
 _ItemT = TypeVar("_ItemT")
+
+# What `Upsample` calls `linear` by the number of dimensions.
+_LINEAR = ("bilinear", "trilinear")
 
 
 @converts("Upsample")
@@ -27,9 +30,9 @@ def resize(node: Node) -> SSAValue:
     if node.version < 11:
         return _asymmetric(node)
     if node.get_flag("antialias"):
-        raise OnHost("antialiasing")
+        raise OnHost("antialiasing", _open_types(node))
     if node.get_string("keep_aspect_ratio_policy", "stretch") != "stretch":
-        raise OnHost("a kept aspect ratio")
+        raise OnHost("a kept aspect ratio", _open_types(node))
     scales, sizes = _extents(node)
     coordinates = node.get_string("coordinate_transformation_mode", "half_pixel")
     return node.emit(
@@ -50,11 +53,12 @@ def resize(node: Node) -> SSAValue:
 
 def _asymmetric(node: Node) -> SSAValue:
     """The sampling of the first versions: from the corner, rounded down."""
+    mode = node.get_string("mode", "nearest")
     return node.emit(
         ResizeOp(
             node[0],
             scales=_floats(node, 1),
-            mode=node.get_string("mode", "nearest"),
+            mode="linear" if mode in _LINEAR else mode,
             coordinate_transformation_mode="asymmetric",
             nearest_mode="floor",
         )
@@ -65,8 +69,7 @@ def _extents(node: Node) -> tuple[list[float] | None, list[int] | None]:
     """Returns scales or sizes, of all dimensions."""
     shape = node.shape()
     if _given(node, 3) is not None:
-        wanted = node.dims(3)
-        everywhere = _spread(node, wanted, shape)
+        everywhere = _spread(node, _sizes(node), shape)
         numbers = [size for size in everywhere if isinstance(size, int)]
         if len(numbers) != len(everywhere):
             raise OnHost("the sizes are not constant", typed_like(node, everywhere))
@@ -74,6 +77,22 @@ def _extents(node: Node) -> tuple[list[float] | None, list[int] | None]:
     if _given(node, 2) is None:
         node.fail("expected scales or sizes, got neither")
     return _spread(node, _floats(node, 2), [1.0] * len(shape)), None
+
+
+def _open_types(node: Node) -> list[TensorT] | None:
+    """Returns the type of a result whose sizes are not known; None where ONNX can tell it."""
+    if _given(node, 3) is None or static_shape(node[3].type) is not None:
+        return None
+    return typed_like(node, _spread(node, _sizes(node), node.shape()))
+
+
+def _sizes(node: Node) -> Sequence[MaybeDim]:
+    """Returns the sizes that are wanted, as far as they are known."""
+    if static_shape(node[3].type) is not None:
+        return node.dims(3)
+    # Not even their count is known, but it is one for each place.
+    axes = node.get_ints("axes")
+    return [None] * (len(node.shape()) if axes is None else len(axes))
 
 
 def _given(node: Node, slot: int) -> SSAValue | None:

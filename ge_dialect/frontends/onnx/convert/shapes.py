@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
 from ge_dialect.frontends.onnx.convert.dims import steps_between
+from ge_dialect.frontends.onnx.convert.movement import typed_like
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
 from ge_dialect.frontends.onnx.convert.reductions import flattened
 from ge_dialect.ge.constants import constant_scalar
@@ -19,6 +20,7 @@ from ge_dialect.ge.types import (
     MaybeDim,
     Shape,
     broadcast_shapes,
+    element_type_of,
     normalize_axes,
     num_elements,
     tensor_type,
@@ -60,7 +62,7 @@ def _broadcast(node: Node, value: SSAValue, target: Shape) -> SSAValue:
         node.fail(f"expected dimensions of 0 or more, got {list(target)}")
     shape = broadcast_shapes([value_shape(value), target])
     if None in shape:
-        raise OnHost("the shape is not known")
+        raise OnHost("the shape is not known", [tensor_type(element_type_of(value), shape)])
     return node.emit(BroadcastToOp(value, shape))
 
 
@@ -136,8 +138,17 @@ def reshape(node: Node) -> SSAValue:
     if target.count(-1) > 1 or any(isinstance(dim, int) and dim < -1 for dim in target):
         node.fail(f"expected a shape with at most one -1, got {list(target)}")
     if -1 in target and None in target:
-        raise OnHost("two dimensions are unknown")
-    return node.reshape(node[0], _solved(have, target))
+        rest = tuple(None if dim == -1 else dim for dim in target)
+        raise OnHost("two dimensions are unknown", typed_like(node, rest))
+    return _reshaped(node, _solved(have, target))
+
+
+def _reshaped(node: Node, shape: Shape) -> SSAValue:
+    """Returns the first operand in another shape; a host call gets what is known of it."""
+    try:
+        return node.reshape(node[0], shape)
+    except OnHost as refusal:
+        raise OnHost(str(refusal), typed_like(node, shape)) from None
 
 
 def _solved(have: Shape, target: Shape) -> Shape:
@@ -156,7 +167,7 @@ def flatten(node: Node) -> SSAValue:
     axis = node.get_int("axis", 1)
     if not -rank <= axis <= rank:
         node.fail(f"expected 'axis' in [{-rank}, {rank}], got {axis}")
-    return node.reshape(node[0], flattened(node.shape(), axis + rank if axis < 0 else axis))
+    return _reshaped(node, flattened(node.shape(), axis + rank if axis < 0 else axis))
 
 
 @converts("Squeeze")
@@ -171,7 +182,7 @@ def squeeze(node: Node) -> SSAValue:
     gone = normalize_axes(axes, len(dims))
     if wrong := [i for i in gone if isinstance(dims[i], int) and dims[i] != 1]:
         node.fail(f"expected dimension {wrong[0]} of size 1, got {dims[wrong[0]]}")
-    return node.reshape(node[0], tuple(dim for i, dim in enumerate(dims) if i not in gone))
+    return _reshaped(node, tuple(dim for i, dim in enumerate(dims) if i not in gone))
 
 
 @converts("Unsqueeze")
@@ -183,7 +194,7 @@ def unsqueeze(node: Node) -> SSAValue:
     rest = list(node.shape())
     rank = len(rest) + len(axes)
     added = normalize_axes(axes, rank)
-    return node.reshape(node[0], tuple(1 if i in added else rest.pop(0) for i in range(rank)))
+    return _reshaped(node, tuple(1 if i in added else rest.pop(0) for i in range(rank)))
 
 
 def _axes(node: Node) -> tuple[int, ...] | None:

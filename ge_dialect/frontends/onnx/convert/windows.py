@@ -239,8 +239,11 @@ def global_max_pool(node: Node) -> SSAValue:
 
 @converts("GlobalLpPool")
 def global_lp_pool(node: Node) -> SSAValue:
-    """`GlobalLpPool` of the norms that are reductions."""
+    """`GlobalLpPool`: a reduction for L1 and L2, else a window as large as the input."""
     norms = {1: reductions.ReduceL1Op, 2: reductions.ReduceL2Op}
-    if (op := norms.get(node.get_int("p", 2))) is None:
-        raise OnHost("a norm other than L1 and L2")
-    return node.emit(op(node[0], _spatial_axes(node)))
+    if (op := norms.get(power := node.get_int("p", 2))) is not None:
+        return node.emit(op(node[0], _spatial_axes(node)))
+    kernel = [dim for dim in node.shape()[2:] if isinstance(dim, int)]
+    if len(kernel) != len(node.shape()) - 2:
+        raise OnHost("a norm other than L1 and L2 of unknown dimensions")
+    return node.emit(pooling.LpPoolOp(node[0], kernel, p=power))

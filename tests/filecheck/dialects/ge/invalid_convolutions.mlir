@@ -101,3 +101,43 @@ func.func @conv_integer_c2(%x: tensor<1x2x4xui8>, %w: tensor<2x2x1xi8>, %z: tens
   %y = ge.conv_integer %x, %w filter_zero_point %z : tensor<3xi8> strides [1] pads [0, 0] dilations [1] group 1 : (tensor<1x2x4xui8>, tensor<2x2x1xi8>) -> tensor<1x2x4xi32>
   func.return
 }
+
+// -----
+
+// CHECK: expected operands of one element type, got f32, f16
+func.func @conv_transpose_c1(%x: tensor<1x2x4xf32>, %w: tensor<2x2x3xf16>) {
+  %y = ge.conv_transpose %x, %w strides [1] pads [0, 0] dilations [1] output_padding [0] group 1 : (tensor<1x2x4xf32>, tensor<2x2x3xf16>) -> tensor<1x2x6xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: expected 'input' of rank 3 or more, got [2, 4]
+func.func @conv_transpose_c2(%x: tensor<2x4xf32>, %w: tensor<2x4xf32>) {
+  %y = ge.conv_transpose %x, %w strides [] pads [] dilations [] output_padding [] group 1 : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: expected 'bias' of 2, got 3
+func.func @conv_transpose_c5(%x: tensor<1x2x4xf32>, %w: tensor<2x2x3xf32>, %b: tensor<3xf32>) {
+  %y = ge.conv_transpose %x, %w bias %b strides [1] pads [0, 0] dilations [1] output_padding [0] group 1 : (tensor<1x2x4xf32>, tensor<2x2x3xf32>, tensor<3xf32>) -> tensor<1x2x6xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: expected 'lhs' [2, 3] and 'rhs' [4, 3] in K to agree, got 3 and 4
+func.func @matmul_integer_c2(%a: tensor<2x3xi8>, %b: tensor<4x3xi8>) {
+  %y = ge.matmul_integer %a, %b : (tensor<2x3xi8>, tensor<4x3xi8>) -> tensor<2x3xi32>
+  func.return
+}
+
+// -----
+
+// CHECK: expected a window of at most 4, the padded input, got 5
+func.func @conv_integer_c3(%x: tensor<1x2x4xui8>, %w: tensor<2x2x5xi8>) {
+  %y = ge.conv_integer %x, %w strides [1] pads [0, 0] dilations [1] group 1 : (tensor<1x2x4xui8>, tensor<2x2x5xi8>) -> tensor<1x2x0xi32>
+  func.return
+}

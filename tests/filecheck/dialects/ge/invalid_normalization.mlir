@@ -96,8 +96,32 @@ func.func @lp_norm_c3(%x: tensor<4x8xf16>) {
 
 // -----
 
-// CHECK: expected 'size' of 1 or more, got 0
-func.func @lrn_c3(%x: tensor<1x4x8xf32>) {
-  %y = ge.lrn %x size 0 alpha 1.0 beta 1.0 bias 1.0 : (tensor<1x4x8xf32>) -> tensor<1x4x8xf32>
+// CHECK: expected operands of one element type, got f16, f32
+func.func @rms_norm_c1(%x: tensor<4x8xf16>, %s: tensor<8xf32>) {
+  %y = ge.rms_norm %x scale %s axis 1 epsilon 1.0e-05 : (tensor<4x8xf16>, tensor<8xf32>) -> tensor<4x8xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: expected 'axis' in [-2, 2), got -3
+func.func @rms_norm_c2(%x: tensor<4x8xf16>) {
+  %y = ge.rms_norm %x axis -3 epsilon 1.0e-05 : (tensor<4x8xf16>) -> tensor<4x8xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: expected 'input' of floats, got i8
+func.func @lp_norm_c1(%x: tensor<4x8xi8>) {
+  %y = ge.lp_norm %x axis 1 p 2 : (tensor<4x8xi8>) -> tensor<4x8xi8>
+  func.return
+}
+
+// -----
+
+// CHECK: expected 'axis' in [-2, 2), got 2
+func.func @lp_norm_c2(%x: tensor<4x8xf16>) {
+  %y = ge.lp_norm %x axis 2 p 1 : (tensor<4x8xf16>) -> tensor<4x8xf16>
   func.return
 }

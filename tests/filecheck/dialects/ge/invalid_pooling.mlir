@@ -45,3 +45,11 @@ func.func @lp_pool_c5(%x: tensor<1x3x8xf32>) {
   %y = ge.lp_pool %x p 0 kernel [2] strides [1] pads [0, 0] dilations [1] : (tensor<1x3x8xf32>) -> tensor<1x3x7xf32>
   func.return
 }
+
+// -----
+
+// CHECK: expected 'input' of floats, got i8
+func.func @lp_pool_c4(%x: tensor<1x3x8xi8>) {
+  %y = ge.lp_pool %x p 2 kernel [2] strides [1] pads [0, 0] dilations [1] : (tensor<1x3x8xi8>) -> tensor<1x3x7xi8>
+  func.return
+}

@@ -1,8 +1,8 @@
 // RUN: GE_INVALID
 
-// CHECK: expected 'input' of floats, got i32
-func.func @quantize_linear_c1(%x: tensor<4x8xi32>, %s: tensor<f32>) {
-  %y = ge.quantize_linear %x, %s axis 1 block_size 0 : (tensor<4x8xi32>, tensor<f32>) -> tensor<4x8xui8>
+// CHECK: expected 'input' of floats, got i8
+func.func @quantize_linear_c1(%x: tensor<4x8xi8>, %s: tensor<f32>) {
+  %y = ge.quantize_linear %x, %s axis 1 block_size 0 : (tensor<4x8xi8>, tensor<f32>) -> tensor<4x8xui8>
   func.return
 }
 
@@ -67,5 +67,37 @@ func.func @dequantize_linear_c2(%x: tensor<4x8xi8>, %s: tensor<f32>, %z: tensor<
 // CHECK: expected 'input' of f32, got f16
 func.func @dynamic_quantize_linear_c1(%x: tensor<4x8xf16>) {
   %y, %s, %z = ge.dynamic_quantize_linear %x : (tensor<4x8xf16>) -> (tensor<4x8xui8>, tensor<f32>, tensor<ui8>)
+  func.return
+}
+
+// -----
+
+// CHECK: expected 'scale' of 8, got 4
+func.func @dequantize_linear_c3(%x: tensor<4x8xi8>, %s: tensor<4xf32>) {
+  %y = ge.dequantize_linear %x, %s axis 1 block_size 0 : (tensor<4x8xi8>, tensor<4xf32>) -> tensor<4x8xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: expected dimension 1 of 'scale' of 3, got 2
+func.func @dequantize_linear_c3_blocks(%x: tensor<4x8xi8>, %s: tensor<4x2xf32>) {
+  %y = ge.dequantize_linear %x, %s axis 1 block_size 3 : (tensor<4x8xi8>, tensor<4x2xf32>) -> tensor<4x8xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: expected 'result' of 8-bit floats, got ui8
+func.func @quantize_linear_c4(%x: tensor<4x8xf32>, %s: tensor<f32>) {
+  %y = ge.quantize_linear %x, %s axis 1 block_size 0 unsaturated : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xui8>
+  func.return
+}
+
+// -----
+
+// CHECK: expected 'result' of floats, got i32
+func.func @dequantize_linear_c1_result(%x: tensor<4x8xi8>, %s: tensor<f32>) {
+  %y = ge.dequantize_linear %x, %s axis 1 block_size 0 : (tensor<4x8xi8>, tensor<f32>) -> tensor<4x8xi32>
   func.return
 }

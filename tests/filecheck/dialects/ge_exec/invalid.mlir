@@ -128,3 +128,57 @@ ge_exec.plan @copy_c1 {
     ge_exec.copy 0 %a to %b : memref<4xf32, "hbm"> to memref<3xf32, "hbm">
   }
 }
+
+// -----
+
+// CHECK: expected slices of memref<3x4xf32, "hbm">, got memref<5xf32, "hbm">
+ge_exec.plan @store_c1 {
+  %a = ge_exec.buffer : memref<5xf32, "hbm">
+  %b = ge_exec.buffer : memref<3x4xf32, "hbm">
+  %i = ge_exec.buffer : memref<i64, "hbm">
+  ge_exec.stream 0 {
+    ge_exec.store 0 %a to %b at %i : memref<5xf32, "hbm"> to memref<3x4xf32, "hbm"> at memref<i64, "hbm">
+  }
+}
+
+// -----
+
+// CHECK: expected tasks in 'ge_exec.branch', got 'ge_exec.record'
+ge_exec.plan @branch_c1 {
+  %c = ge_exec.buffer : memref<i1, "hbm">
+  ge_exec.stream 0 {
+    ge_exec.branch 0 %c : memref<i1, "hbm"> then {
+      ge_exec.record 0
+    } else {
+    ^bb0:
+    }
+  }
+}
+
+// -----
+
+// CHECK: expected tasks in 'ge_exec.loop', got 'ge_exec.wait'
+ge_exec.plan @loop_c1 {
+  %c = ge_exec.buffer : memref<i1, "hbm">
+  %i = ge_exec.buffer : memref<i64, "hbm">
+  ge_exec.stream 0 {
+    ge_exec.loop 0 %i below %i while %c : memref<i64, "hbm">, memref<i64, "hbm">, memref<i1, "hbm"> {
+      ge_exec.wait 0
+    }
+  }
+}
+
+// -----
+
+// CHECK: expected an object without 'arena' and 'offset'
+ge_exec.plan @input_object_with_place {
+  %a = ge_exec.arena "work" tier <hbm> size 512 lower_bound 0
+  %x = ge_exec.input "x" in %a offset 0 : !ge_exec.object<tensor<?xf32>>
+}
+
+// -----
+
+// CHECK: expected numbers, since texts are objects, got memref<4x!ge.string, "hbm">
+ge_exec.plan @buffer_of_texts {
+  %b = ge_exec.buffer : memref<4x!ge.string, "hbm">
+}

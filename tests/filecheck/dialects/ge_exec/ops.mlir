@@ -89,3 +89,33 @@ ge_exec.plan @empty {
   ^bb0:
   }
 }
+
+// CHECK:       ge_exec.plan @control {
+// CHECK:           ge_exec.branch 0 %c : memref<i1, "hbm"> then {
+// CHECK-NEXT:        ge_exec.copy 1 %x to %o : !ge_exec.object<tensor<?xf32>> to !ge_exec.object<tensor<?xf32>>
+// CHECK-NEXT:      } else {
+// CHECK-NEXT:      ^bb0:
+// CHECK-NEXT:      }
+// CHECK-NEXT:      ge_exec.loop 2 %i below %n while %c trips 3 : memref<i64, "hbm">, memref<i64, "hbm">, memref<i1, "hbm"> {
+// CHECK-NEXT:        ge_exec.store 3 %x to %o at %i : !ge_exec.object<tensor<?xf32>> to !ge_exec.object<tensor<?xf32>> at memref<i64, "hbm">
+// CHECK-NEXT:      }
+ge_exec.plan @control {
+  %x = ge_exec.input "x" : !ge_exec.object<tensor<?xf32>>
+  %c = ge_exec.input "c" : memref<i1, "hbm">
+  %n = ge_exec.input "n" : memref<i64, "hbm">
+  %o = ge_exec.object : !ge_exec.object<tensor<?xf32>>
+  %i = ge_exec.buffer : memref<i64, "hbm">
+  ge_exec.stream 0 {
+    ge_exec.branch 0 %c : memref<i1, "hbm"> then {
+      ge_exec.copy 1 %x to %o : !ge_exec.object<tensor<?xf32>> to !ge_exec.object<tensor<?xf32>>
+    } else {
+    ^bb0:
+    }
+    ge_exec.loop 2 %i below %n while %c trips 3
+      : memref<i64, "hbm">, memref<i64, "hbm">, memref<i1, "hbm"> {
+      ge_exec.store 3 %x to %o at %i : !ge_exec.object<tensor<?xf32>>
+        to !ge_exec.object<tensor<?xf32>> at memref<i64, "hbm">
+    }
+  }
+  ge_exec.output "y" %o : !ge_exec.object<tensor<?xf32>>
+}

@@ -1,0 +1,264 @@
+"""One function on its way to a plan: a place for every value, a task for every op."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.attributes import NamedWeight, StringsAttr, WeightAttr
+from ge_dialect.ge.base import GEOp
+from ge_dialect.ge.constants import ConstantOp, array_of
+from ge_dialect.ge.structure import IfOp, LoopOp, YieldOp
+from ge_dialect.ge.types import tensor_of
+from ge_dialect.ge_exec import (
+    BufferOp,
+    CopyOp,
+    InputOp,
+    LaunchOp,
+    ObjectOp,
+    ObjectType,
+    OutputOp,
+    PlanOp,
+    StreamOp,
+    ViewOp,
+    WeightOp,
+)
+from ge_dialect.ge_exec.memory import Storage, base_of, buffer_bytes, buffer_type, storage_type
+from ge_dialect.locations import location_name, op_name
+from ge_dialect.lowering.kernels import KernelTable
+
+
+@dataclass
+class Bufferizer:
+    """What is known of a function's values while it becomes a plan.
+
+    Attributes:
+        buffers: Where each value lies.
+        remaining: How many reads of what lies in a buffer or object are still to come.
+        home: The block whose tasks write a buffer or object first. Elsewhere its bytes may not be
+            taken over: a loop comes back to them, and a branch may not run.
+        wanted: Where a value should be written if that place is free by then.
+    """
+
+    kernels: KernelTable
+    in_place: bool
+    in_place_shared: bool
+    buffers: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    remaining: dict[Storage, int] = field(default_factory=dict[Storage, int])
+    home: dict[Storage, Block] = field(default_factory=dict[Storage, Block])
+    wanted: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    placed: list[Operation] = field(default_factory=list[Operation])
+    weights: list[Operation] = field(default_factory=list[Operation])
+    tasks: list[Operation] = field(default_factory=list[Operation])
+    task_count: int = 0
+
+    def plan(
+        self, function: FuncOp, input_names: Sequence[str], output_names: Sequence[str]
+    ) -> PlanOp:
+        """Returns the plan of a function.
+
+        Raises:
+            GEError: It holds an op of another dialect (GE0521).
+        """
+        block = function.body.block
+        inputs: list[Operation] = []
+        for arg, name in zip(block.args, input_names, strict=True):
+            op = InputOp(name, storage_type(arg.type))
+            op.result.name_hint = arg.name_hint
+            inputs.append(op)
+            self.bind(arg, op.result)
+        self.lower_block(block)
+        outputs = self._outputs(block, output_names)
+        stream = StreamOp(0, self.tasks)
+        return PlanOp(
+            function.sym_name.data, [*inputs, *self.weights, *self.placed, stream, *outputs]
+        )
+
+    def lower_block(self, block: Block) -> None:
+        """Adds tasks for the ops of a block to the current list."""
+        from ge_dialect.lowering.bufferize_control import lower_if, lower_loop
+
+        for op in block.ops:
+            match op:
+                case ReturnOp() | YieldOp() | ConstantOp():
+                    continue  # a constant is materialised where a task or an output reads it
+                case IfOp():
+                    lower_if(self, op)
+                case LoopOp():
+                    lower_loop(self, op)
+                case GEOp():
+                    self._lower(op, block)
+                case _:
+                    raise GEError(
+                        "GE0521",
+                        f"'{op_name(op)}' at {location_name(op) or 'unknown'} has no kernel:"
+                        " only ops of ge can be lowered",
+                    )
+
+    def _lower(self, op: GEOp, block: Block) -> None:
+        if (viewed := op.view_of()) is not None and self._view(op, op.operands[viewed]):
+            return
+        kernel, operands = self.kernels.kernel_of(op)
+        sources = [self.buffer(operand) for operand in operands]
+        targets = [self._target(op, index, block) for index in range(len(op.results))]
+        launch = LaunchOp(self.next_id(), kernel, sources, targets)
+        launch.location = op.location
+        self.tasks.append(launch)
+        self.consume(op.operands)
+        for result, target in zip(op.results, targets, strict=True):
+            self.bind(result, target)
+
+    def _view(self, op: GEOp, viewed: SSAValue) -> bool:
+        """Binds the result of an op to the bytes of an operand; False where it has none."""
+        type_ = storage_type(op.results[0].type)
+        if isinstance(type_, ObjectType) or isinstance(storage_type(viewed.type), ObjectType):
+            return False
+        view = ViewOp(self.buffer(viewed), type_)
+        view.location = op.location
+        view.result.name_hint = op.results[0].name_hint
+        self.placed.append(view)
+        self.consume(op.operands)
+        self.bind(op.results[0], view.result)
+        return True
+
+    def next_id(self) -> int:
+        """Returns the number of the next task."""
+        self.task_count += 1
+        return self.task_count - 1
+
+    def bind(self, value: SSAValue, buffer: SSAValue) -> None:
+        """Says where a value lies; its reads are reads of what lies there."""
+        self.buffers[value] = buffer
+        base, _ = base_of(buffer)
+        self.remaining[base] = self.remaining.get(base, 0) + value.uses.get_length()
+
+    def consume(self, values: Sequence[SSAValue]) -> None:
+        """Counts reads off, so that it is seen which bytes are still wanted."""
+        for value in values:
+            if (buffer := self.buffers.get(value)) is not None:
+                self.remaining[base_of(buffer)[0]] -= 1
+
+    def _target(self, op: GEOp, index: int, block: Block) -> SSAValue:
+        result = op.results[index]
+        if (wanted := self.wanted.get(result)) is not None and self._is_free(op, index, wanted):
+            return wanted
+        for operand, target in op.in_place_pairs() if self.in_place else ():
+            if target == index and self.is_last_read(op, op.operands[operand], block):
+                return self.buffers[op.operands[operand]]
+        return self.new(result.type, op, block, result.name_hint)
+
+    def _is_free(self, op: GEOp, index: int, wanted: SSAValue) -> bool:
+        """Whether a result may be written where it is wanted: nobody reads there any more."""
+        base, _ = base_of(wanted)
+        left = self.remaining.get(base, 0)
+        if left == 0 or not self.in_place:
+            return left == 0
+        pairs = [source for source, target in op.in_place_pairs() if target == index]
+        return left == 1 and any(self.buffers.get(op.operands[i]) is wanted for i in pairs)
+
+    def is_last_read(self, op: Operation, value: SSAValue, block: Block) -> bool:
+        """Whether nobody but `op` reads the bytes of `value`, now or later."""
+        if (buffer := self.buffers.get(value)) is None or isinstance(buffer.owner, ViewOp):
+            return False
+        if not self.in_place_shared and value.uses.get_length() > 1:
+            return False
+        base, _ = base_of(buffer)
+        if not isinstance(base, BufferOp) or self.home.get(base) is not block:
+            return False
+        reads_here = sum(operand is value for operand in op.operands)
+        return self.remaining[base] == reads_here == 1
+
+    def new(
+        self, type: Attribute, source: Operation | None, block: Block, name: str | None = None
+    ) -> SSAValue:
+        """Returns a new buffer, or object, for a value of a type, at home in a block."""
+        found = storage_type(type)
+        op = ObjectOp(found) if isinstance(found, ObjectType) else BufferOp(found)
+        if source is not None:
+            op.location = source.location
+        op.result.name_hint = name
+        self.placed.append(op)
+        self.home[op] = block
+        return op.result
+
+    def buffer(self, value: SSAValue) -> SSAValue:
+        """Returns where a value lies; a constant gets its place now."""
+        if (buffer := self.buffers.get(value)) is not None:
+            return buffer
+        constant = value.owner
+        assert isinstance(constant, ConstantOp)
+        if isinstance(constant.value, StringsAttr):
+            return self.launch(constant, self.new(value.type, constant, _block_of(constant)))
+        weight = WeightOp(weight_attr(constant), buffer_type(tensor_of(value)))
+        weight.result.name_hint = value.name_hint
+        weight.location = constant.location
+        self.weights.append(weight)
+        self.bind(value, weight.result)
+        return weight.result
+
+    def launch(self, constant: ConstantOp, target: SSAValue) -> SSAValue:
+        """Adds a task that writes a constant to a place of the plan, and returns the place."""
+        kernel, _ = self.kernels.kernel_of(constant)
+        launch = LaunchOp(self.next_id(), kernel, (), (target,))
+        launch.location = constant.location
+        self.tasks.append(launch)
+        return target
+
+    def move(self, source: SSAValue, target: SSAValue, cause: Operation | None) -> None:
+        """Adds a copy, where source and target are not the same."""
+        if source is target:
+            return
+        copy = CopyOp(self.next_id(), source, target)
+        if cause is not None:
+            copy.location = cause.location
+        self.tasks.append(copy)
+
+    @contextmanager
+    def inside(self) -> Generator[list[Operation]]:
+        """Gives a list that collects the tasks added meanwhile."""
+        outer, self.tasks = self.tasks, []
+        try:
+            yield self.tasks
+        finally:
+            self.tasks = outer
+
+    def _outputs(self, block: Block, names: Sequence[str]) -> list[Operation]:
+        """Binds the outputs; inputs, weights and shared bytes cannot be outputs themselves."""
+        outputs: list[Operation] = []
+        taken: set[Storage] = set()
+        last = block.last_op
+        assert isinstance(last, ReturnOp)
+        for value, name in zip(last.arguments, names, strict=True):
+            buffer = self.buffer(value)
+            base, _ = base_of(buffer)
+            whole = base.size == buffer_bytes(buffer.type)
+            if not isinstance(base, BufferOp | ObjectOp) or base in taken or not whole:
+                cause = value.owner if isinstance(value.owner, Operation) else None
+                target = self.new(value.type, cause, block)
+                self.move(buffer, target, cause)
+                buffer, base = target, base_of(target)[0]
+            taken.add(base)
+            outputs.append(OutputOp(name, buffer))
+        return outputs
+
+
+def _block_of(op: Operation) -> Block:
+    block = op.parent
+    assert block is not None
+    return block
+
+
+def weight_attr(constant: ConstantOp) -> WeightAttr:
+    """Returns the weight of a constant; a dense attribute becomes one in memory."""
+    from ge_dialect.weights import MemoryWeight
+
+    if isinstance(constant.value, WeightAttr):
+        return constant.value
+    weight = MemoryWeight(array_of(constant.value, tensor_of(constant.result)).tobytes())
+    name = location_name(constant) or f"constant_{weight.digest[:12]}"
+    return WeightAttr(NamedWeight(name, weight))

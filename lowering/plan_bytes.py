@@ -1,0 +1,100 @@
+"""What the bytes of a plan hold while its tasks run: for the check of plans."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, field
+
+from ge_dialect.ge_exec import ArenaOp
+from ge_dialect.ge_exec.control import TaskOp, task_id
+from ge_dialect.ge_exec.memory import Storage
+from ge_dialect.lowering.plan_clocks import Place
+
+
+@dataclass(frozen=True)
+class Access:
+    """Bytes of an arena that a task touches: `[start, end)`, belonging to `owner`.
+
+    An object is an arena of one byte of its own.
+    """
+
+    owner: Storage
+    arena: ArenaOp | Storage
+    start: int
+    end: int
+
+
+@dataclass
+class Segment:
+    """Some bytes: whose value they hold, who wrote it, who has read it since (last a stream).
+
+    `is_mixed`: whether that depends on the way through a branch or a loop.
+    """
+
+    owner: Storage | None = None
+    writer: tuple[TaskOp, Place] | None = None
+    readers: dict[int, tuple[TaskOp, Place]] = field(
+        default_factory=dict[int, tuple[TaskOp, Place]]
+    )
+    is_mixed: bool = False
+
+    def copy(self) -> Segment:
+        """Returns an independent copy, for the other half of a split."""
+        return Segment(self.owner, self.writer, dict(self.readers), self.is_mixed)
+
+
+@dataclass
+class Bytes:
+    """An arena as segments between the offsets that accesses start and end at."""
+
+    starts: list[int] = field(default_factory=lambda: [0])
+    segments: list[Segment] = field(default_factory=lambda: [Segment()])
+
+    def covered(self, access: Access) -> list[Segment]:
+        """Returns the segments of an access, split so that they cover exactly its bytes."""
+        if access.start == access.end:
+            return []
+        first = self._split(access.start)
+        return self.segments[first : self._split(access.end)]
+
+    def _split(self, offset: int) -> int:
+        index = bisect_left(self.starts, offset)
+        if index == len(self.starts) or self.starts[index] != offset:
+            self.starts.insert(index, offset)
+            self.segments.insert(index, self.segments[index - 1].copy())
+        return index
+
+    def copy(self) -> Bytes:
+        """Returns an independent copy."""
+        return Bytes(list(self.starts), [segment.copy() for segment in self.segments])
+
+    def merge(self, other: Bytes) -> None:
+        """Keeps what two states have in common."""
+        for start in other.starts:
+            self._split(start)
+        for start in self.starts:
+            other._split(start)
+        for mine, theirs in zip(self.segments, other.segments, strict=True):
+            if mine.owner is not theirs.owner:
+                mine.owner, mine.is_mixed = None, True
+            mine.writer = _later(mine.writer, theirs.writer)
+            for stream, reader in theirs.readers.items():
+                mine.readers[stream] = _later(mine.readers.get(stream), reader) or reader
+
+    def initialise(self, access: Access) -> None:
+        """Puts the value of an input or weight into its bytes."""
+        for segment in self.covered(access):
+            segment.owner = access.owner
+
+
+def _later(
+    a: tuple[TaskOp, Place] | None, b: tuple[TaskOp, Place] | None
+) -> tuple[TaskOp, Place] | None:
+    if a is None or b is None:
+        return a or b
+    return a if task_id(a[0]) >= task_id(b[0]) else b
+
+
+def overlap(a: Access, b: Access) -> bool:
+    """Whether two accesses share a byte."""
+    return a.arena is b.arena and max(a.start, b.start) < min(a.end, b.end)

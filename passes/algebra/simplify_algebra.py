@@ -1,0 +1,72 @@
+"""`ge-simplify-algebra`: fewer and cheaper ops by rules of algebra."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ge_dialect.diagnostics import GEError
+from ge_dialect.passes.algebra.cancelling import CANCELLING_RULES
+from ge_dialect.passes.algebra.common import FLAGS, NAME, Simplify
+from ge_dialect.passes.algebra.fast_math import FAST_RULES
+from ge_dialect.passes.algebra.floats import EXACT_RULES
+from ge_dialect.passes.algebra.integers import INTEGER_RULES
+from ge_dialect.passes.algebra.pieces import PIECE_RULES, UndoConcat
+from ge_dialect.passes.algebra.truth import TRUTH_RULES
+from ge_dialect.passes.driver import Driver, Rewrite
+
+RULES: tuple[type[Simplify], ...] = (
+    *EXACT_RULES,
+    *INTEGER_RULES,
+    *TRUTH_RULES,
+    *PIECE_RULES,
+    *CANCELLING_RULES,
+    *FAST_RULES,
+)
+"""All rules in order of preference; what is exact comes before what is not."""
+
+
+def algebra_rules(fast_math: Sequence[str] = ()) -> Sequence[Rewrite]:
+    """Returns the rules with what the user allows.
+
+    Args:
+        fast_math: Some of `FLAGS`, or `all`.
+
+    Raises:
+        GEError: A flag is unknown (GE0412).
+    """
+    for flag in fast_math:
+        if flag not in (*FLAGS, "all"):
+            known = ", ".join((*FLAGS, "all"))
+            raise GEError("GE0412", f"expected 'fast-math' to be some of {known}, got '{flag}'")
+    allowed = frozenset(FLAGS if "all" in fast_math else fast_math)
+    return [*(rule(allowed) for rule in RULES), UndoConcat()]
+
+
+@dataclass(frozen=True)
+class SimplifyAlgebraPass(ModulePass):
+    """Applies rules of algebra: those that are exact to the bit always, others where allowed.
+
+    Options:
+    - `fast-math`: what results may differ in; some of `reassociate`, `no-nans`, `no-infs`,
+      `no-signed-zeros`, `reciprocal`, `contract`, or `all`. Default nothing.
+    """
+
+    name = NAME
+
+    fast_math: tuple[str, ...] = ()
+
+    @property
+    def exact(self) -> bool:
+        """Whether results stay the same to the bit."""
+        return not self.fast_math
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        rules = algebra_rules(self.fast_math)
+        # The driver visits the users of what changed, not their users: once more until all stays.
+        while Driver(NAME, rules).run(op):
+            pass

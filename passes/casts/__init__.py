@@ -1,0 +1,1 @@
+"""Element types: where casts stand, and in what precision a graph computes."""

@@ -1,0 +1,1 @@
+"""Patterns of `ge-simplify-control-flow`."""

@@ -1,0 +1,149 @@
+"""Conditions that many rules have; each tells found and wanted, and its own class of reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from xdsl.ir import SSAValue
+
+from ge_dialect.ge.constants import constant_attr
+from ge_dialect.ge.types import element_type_of, is_tensor, show_shape, static_shape, value_shape
+from ge_dialect.passes.fusion.match import Match
+from ge_dialect.passes.fusion.pattern import Verdict
+from ge_dialect.passes.fusion.rule import Condition
+from ge_dialect.remarks import ReasonClass
+
+
+def value_of(match: Match, name: str) -> SSAValue | None:
+    """Returns a captured value, or the first result of a named op; None where it was left out."""
+    if name in match.captures:
+        return match.captures[name]
+    op = match.named.get(name)
+    return None if op is None else op.results[0]
+
+
+def same_shape(*names: str) -> Condition:
+    """All values have one shape; symbolic dimensions have to be proved equal."""
+
+    def test(match: Match) -> Verdict:
+        for first, second in pairwise(_values(match, names)):
+            shapes = value_shape(first), value_shape(second)
+            if len(shapes[0]) == len(shapes[1]):
+                unequal = [pair for pair in zip(*shapes, strict=True) if not _same(*pair)]
+                if not unequal:
+                    continue
+                if not any(isinstance(a, int) and isinstance(b, int) for a, b in unequal):
+                    a, b = unequal[0]
+                    wanted = f"{a}=={b}"
+                    return Verdict(False, f"cannot prove {wanted}", wanted, ReasonClass.SYMBOL)
+            return Verdict(False, show_shape(shapes[1]), show_shape(shapes[0]))
+        return Verdict(True)
+
+    return Condition(f"same shape of {', '.join(names)}", ReasonClass.SHAPE, test)
+
+
+def _same(a: object, b: object) -> bool:
+    return a is not None and a == b
+
+
+def same_type(*names: str) -> Condition:
+    """All values have one element type."""
+
+    def test(match: Match) -> Verdict:
+        types = [str(element_type_of(value)) for value in _values(match, names)]
+        return Verdict(len(set(types)) <= 1, ", ".join(types), "one element type")
+
+    return Condition(f"same type of {', '.join(names)}", ReasonClass.DTYPE, test)
+
+
+def element_type(name: str, *types: str) -> Condition:
+    """A value has one of these element types, as `f16`."""
+    return _each(
+        f"type of {name}",
+        ReasonClass.DTYPE,
+        (name,),
+        lambda value: (str(element_type_of(value)) in types, str(element_type_of(value))),
+        " or ".join(types),
+    )
+
+
+def rank(name: str, *ranks: int) -> Condition:
+    """A value has one of these ranks."""
+    return _each(
+        f"rank of {name}",
+        ReasonClass.SHAPE,
+        (name,),
+        lambda value: (len(value_shape(value)) in ranks, str(len(value_shape(value)))),
+        " or ".join(map(str, ranks)),
+    )
+
+
+def static(*names: str) -> Condition:
+    """All dimensions of the values are numbers."""
+    return _each(
+        f"static shape of {', '.join(names)}",
+        ReasonClass.SYMBOL,
+        names,
+        lambda value: (static_shape(value.type) is not None, show_shape(value_shape(value))),
+        "numbers",
+    )
+
+
+def constant(*names: str) -> Condition:
+    """The values are constants."""
+    return _each(
+        f"constant {', '.join(names)}",
+        ReasonClass.CONST,
+        names,
+        lambda value: (constant_attr(value) is not None, "a computed value"),
+        "a constant",
+    )
+
+
+def multiple_of(name: str, axis: int, factor: int) -> Condition:
+    """A dimension is a multiple of a number."""
+
+    def dimension(value: SSAValue) -> tuple[bool, str]:
+        shape = value_shape(value)
+        size = shape[axis] if -len(shape) <= axis < len(shape) else None
+        return isinstance(size, int) and size % factor == 0, str(size)
+
+    text = f"dimension {axis} of {name}"
+    return _each(text, ReasonClass.SHAPE, (name,), dimension, f"a multiple of {factor}")
+
+
+def at_most(name: str, axis: int, limit: int) -> Condition:
+    """A dimension is not larger than a number."""
+
+    def dimension(value: SSAValue) -> tuple[bool, str]:
+        shape = value_shape(value)
+        size = shape[axis] if -len(shape) <= axis < len(shape) else None
+        return isinstance(size, int) and size <= limit, str(size)
+
+    text = f"dimension {axis} of {name}"
+    return _each(text, ReasonClass.SHAPE, (name,), dimension, f"at most {limit}")
+
+
+def _values(match: Match, names: Sequence[str]) -> list[SSAValue]:
+    found = [value_of(match, name) for name in names]
+    return [value for value in found if value is not None and is_tensor(value.type)]
+
+
+def _each(
+    text: str,
+    reason: ReasonClass,
+    names: Sequence[str],
+    test: Callable[[SSAValue], tuple[bool, str]],
+    wanted: str,
+) -> Condition:
+    """Returns a condition on each of some values; what was left out of a match is no obstacle."""
+
+    def all_of(match: Match) -> Verdict:
+        for value in _values(match, names):
+            holds, found = test(value)
+            if not holds:
+                return Verdict(False, found, wanted)
+        return Verdict(True, "", wanted)
+
+    return Condition(text, reason, all_of)

@@ -1,0 +1,132 @@
+"""What the legalizations share: a pattern that expands one op, and the type it computes in."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import Float64Type, f32
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.utils.exceptions import VerifyException
+
+from ge_dialect import remarks
+from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.base import GEOp
+from ge_dialect.ge.constants import float_constant
+from ge_dialect.ge.elementwise import CastOp
+from ge_dialect.ge.movement import ReshapeOp
+from ge_dialect.ge.structure import FusionOp
+from ge_dialect.ge.types import Shape, element_type_of, show_shape, value_shape
+from ge_dialect.passes.canonicalization.groups import is_known, same_shape
+from ge_dialect.passes.driver import Rewrite
+from ge_dialect.remarks import ReasonClass
+
+
+class UnfitError(Exception):
+    """An op that cannot be expanded.
+
+    Attributes:
+        reason: The class of the reason.
+        found: What stood in the way.
+        wanted: What it should have been.
+    """
+
+    def __init__(self, reason: ReasonClass, message: str, found: str, wanted: str):
+        super().__init__(message)
+        self.reason = reason
+        self.found = found
+        self.wanted = wanted
+
+
+def compute_type(element_type: Attribute) -> Attribute:
+    """Returns the type in which composites of `element_type` compute: f64 of f64, else f32."""
+    return element_type if isinstance(element_type, Float64Type) else f32
+
+
+@dataclass
+class Steps:
+    """New ops in order."""
+
+    ops: list[Operation] = field(default_factory=list[Operation])
+
+    def add(self, op: GEOp) -> SSAValue:
+        """Appends an op; returns its first result."""
+        self.ops.append(op)
+        return op.results[0]
+
+    def cast(self, value: SSAValue, element_type: Attribute) -> SSAValue:
+        """Returns `value` in another element type."""
+        same = element_type_of(value) == element_type
+        return value if same else self.add(CastOp(value, element_type))
+
+    def number(self, value: float, like: SSAValue) -> SSAValue:
+        """Returns a constant scalar of the element type of `like`."""
+        return self.add(float_constant(value, element_type_of(like)))
+
+    def reshape(self, value: SSAValue, shape: Shape) -> SSAValue:
+        """Returns `value` in another shape.
+
+        Raises:
+            UnfitError: A dimension of the shape is not known.
+        """
+        if not is_known(shape):
+            text = "a dimension that has to be reshaped is not known"
+            raise UnfitError(ReasonClass.SYMBOL, text, show_shape(shape), "known dimensions")
+        same = same_shape(value_shape(value), shape)
+        return value if same else self.add(ReshapeOp(value, shape))
+
+
+class Legalize(Rewrite, ABC):
+    """`composite(x)` -> primitive ops that compute the same, rounded once at the end.
+
+    Attributes:
+        pass_name: Of the pass, for remarks.
+    """
+
+    pass_name: str
+
+    @abstractmethod
+    def expand(self, op: Operation, steps: Steps) -> SSAValue:
+        """Returns what takes the place of the op's result.
+
+        Raises:
+            UnfitError: The op cannot be expanded.
+        """
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        if isinstance(op.parent_op(), FusionOp):  # what a kernel does is decided
+            return
+        rule, steps = type(self).__name__, Steps()
+        try:
+            result = self.expand(op, steps)
+        except (UnfitError, VerifyException) as error:
+            for new in reversed(steps.ops):
+                new.erase()
+            reason, compared = ReasonClass.SHAPE, (None, None)
+            if isinstance(error, UnfitError):
+                reason, compared = error.reason, (error.found, error.wanted)
+            found, wanted = compared
+            remarks.missed(
+                self.pass_name, rule, op, str(error), reason=reason, found=found, wanted=wanted
+            )
+            return
+        count = len(steps.ops)
+        remarks.passed(self.pass_name, rule, op, lambda: f"expanded to {count} ops")
+        rewriter.replace(op, steps.ops, [result])
+
+
+def chosen(pass_name: str, names: Sequence[str], known: Sequence[str]) -> Sequence[str]:
+    """Returns the names of ops that an option asks for; all where it asks for none.
+
+    Raises:
+        GEError: A name is unknown (GE0411).
+    """
+    for name in names:
+        if name not in known:
+            raise GEError(
+                "GE0411",
+                f"expected 'ops' of '{pass_name}' to be some of {', '.join(known)}, got '{name}'",
+            )
+    return names or known

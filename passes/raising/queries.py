@@ -1,0 +1,106 @@
+"""Queries of attention that were scaled before, or put in rows of their key head."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.ir import Operation, SSAValue
+
+from ge_dialect.ge.attention import FlashAttentionOp
+from ge_dialect.ge.movement import ReshapeOp
+from ge_dialect.ge.types import Shape, value_shape
+from ge_dialect.passes.raising.heads import Chain, Unscaled, unscaled
+from ge_dialect.passes.raising.match import Found, Raise, owner
+
+
+def attention_like(
+    op: FlashAttentionOp, query: SSAValue, key: SSAValue, scale: float
+) -> FlashAttentionOp:
+    """Returns `op` with other queries, keys and scale."""
+    return FlashAttentionOp(
+        query,
+        key,
+        op.v,
+        op.mask,
+        scale=scale,
+        causal=op.causal is not None,
+        causal_offset=None if op.causal_offset is None else op.causal_offset.value.data,
+        softcap=None if op.softcap is None else op.softcap.value.data,
+        nan_guard=op.nan_guard is not None,
+        accumulate=op.accumulate,
+    )
+
+
+@dataclass
+class _Scaled(Found):
+    attention: FlashAttentionOp
+    query: Unscaled
+    key: Unscaled
+
+    def build(self) -> list[Operation]:
+        chain = Chain()
+        query, key = self.query.build(chain), self.key.build(chain)
+        scale = self.attention.scale.value.data * self.query.scale * self.key.scale
+        chain.add(attention_like(self.attention, query, key, scale))
+        return chain.ops
+
+
+class AbsorbScales(Raise):
+    """`flash_attention(q * c, k * d, v) scale s` -> `flash_attention(q, k, v) scale s * c * d`."""
+
+    roots = (FlashAttentionOp,)
+    composite: ClassVar = "attention"
+
+    def find(self, op: Operation) -> Found | None:
+        assert isinstance(op, FlashAttentionOp)
+        query, key = unscaled(op.q), unscaled(op.k)
+        if not query.ops and not key.ops:
+            return None
+        return _Scaled(op, query, key, ops=[op], feeders=[*query.ops, *key.ops])
+
+
+@dataclass
+class _OneQuery(Found):
+    attention: FlashAttentionOp
+    query: SSAValue
+
+    def build(self) -> list[Operation]:
+        chain, op = Chain(), self.attention
+        result = chain.add(attention_like(op, self.query, op.k, op.scale.value.data))
+        chain.reshape(result, value_shape(op.result))
+        return chain.ops
+
+
+class SpreadGroupedQueries(Raise):
+    """`flash_attention(reshape(q), k, v)` -> `reshape(flash_attention(q, k, v))`.
+
+    Where `q` is one query of each head, `[B, H, 1, D]`, and the reshape puts those that share a
+    key head in rows, `[B, Hk, H / Hk, D]`; the mask is the same for all of them.
+    """
+
+    roots = (FlashAttentionOp,)
+    composite: ClassVar = "attention"
+
+    def find(self, op: Operation) -> Found | None:
+        assert isinstance(op, FlashAttentionOp)
+        reshape = owner(op.q, ReshapeOp)
+        if reshape is None or op.causal is not None or not _same_for_rows(op.mask):
+            return None
+        before, after = value_shape(reshape.input), value_shape(op.q)
+        if len(before) != 4 or before[2] != 1 or after[2] == 1 or not _groups(before, after):
+            return None
+        return _OneQuery(op, reshape.input, ops=[op], feeders=[reshape])
+
+
+def _same_for_rows(mask: SSAValue | None) -> bool:
+    shape = () if mask is None else value_shape(mask)
+    return all(dim == 1 for dim in shape[-3:-1])
+
+
+def _groups(before: Shape, after: Shape) -> bool:
+    """Whether `[B, H, 1, D]` becomes `[B, Hk, H / Hk, D]`."""
+    heads, rows = after[1], after[2]
+    if not isinstance(heads, int) or not isinstance(rows, int) or before[1] != heads * rows:
+        return False
+    return before[0] is not None and (before[0], before[3]) == (after[0], after[3])

@@ -1,0 +1,239 @@
+"""Rotary position embedding: pairs of features, rotated by angles that tables give.
+
+Source of the formula: Su et al., "RoFormer" (2021), equation 34.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.ir import Operation, SSAValue
+
+from ge_dialect.ge.attention import RotaryEmbeddingOp
+from ge_dialect.ge.binary import AddOp, MulOp, SubOp
+from ge_dialect.ge.movement import ReshapeOp
+from ge_dialect.ge.pieces import ConcatOp
+from ge_dialect.ge.types import MaybeDim, Shape, element_type_of, show_shape, value_shape
+from ge_dialect.passes.raising.heads import Chain
+from ge_dialect.passes.raising.match import Found, MismatchError, Raise, commuted, owner
+from ge_dialect.passes.raising.rotary_tables import Twice
+from ge_dialect.passes.raising.rotations import (
+    Pairs,
+    joined_pairs,
+    pairs_of,
+    piece_of,
+    turned_pairs,
+)
+from ge_dialect.remarks import ReasonClass
+
+
+@dataclass
+class FoundRotary(Found):
+    """A rotary embedding.
+
+    Attributes:
+        pairs: What is rotated, `[B, H, S, D]`, `[B, S, H, D]` or `[B, S, D]`.
+        cos: Cosines that broadcast to it.
+        sin: Sines that broadcast to it.
+        tables: Ops that make tables of half the width of those of the graph.
+        heads: Which dimension is that of heads; 0 for none.
+    """
+
+    pairs: Pairs
+    cos: SSAValue
+    sin: SSAValue
+    tables: list[Operation]
+    heads: int
+
+    def build(self) -> list[Operation]:
+        chain, value = Chain([*self.tables]), self.pairs.whole
+        shape = value_shape(value)
+        rows = shape[1] if self.heads != 1 else shape[2]
+        cos, sin = (
+            chain.reshape(table, (_batch(table, len(shape)), rows, value_shape(table)[-1]))
+            for table in (self.cos, self.sin)
+        )
+        count = 0
+        if self.heads == 2:  # heads after positions: a row of all heads is the other spelling
+            count = _number(shape[2])
+            value = chain.reshape(value, (shape[0], rows, count * _number(shape[3])))
+        elif self.heads == 0:
+            value = chain.reshape(value, (shape[0], 1, rows, shape[-1]))
+        result = chain.add(
+            RotaryEmbeddingOp(value, cos, sin, interleaved=self.pairs.neighbours, num_heads=count)
+        )
+        chain.reshape(result, shape)
+        return chain.ops
+
+
+def _number(dim: MaybeDim) -> int:
+    assert isinstance(dim, int)
+    return dim
+
+
+def _batch(table: SSAValue, rank: int) -> MaybeDim:
+    shape = value_shape(table)
+    return shape[0] if len(shape) == rank else 1
+
+
+class RaiseRotary(Raise):
+    """`x * cos + turn(x) * sin` -> `rotary_embedding(x, cos, sin)`.
+
+    `turn` makes `(-b, a)` of pairs `(a, b)`, which are neighbours or one feature of each half; the
+    tables have each number for both.
+    """
+
+    roots = (AddOp,)
+    composite: ClassVar = "rotary_embedding"
+
+    def find(self, op: Operation) -> Found | None:
+        assert isinstance(op, AddOp)
+        for plain, turned in commuted(op):
+            first, second = owner(plain, MulOp), owner(turned, MulOp)
+            if first is None or second is None:
+                continue
+            for value, sin in commuted(second):
+                if (turn := turned_pairs(value)) is None:
+                    continue
+                cos = _other(first, turn.pairs.whole)
+                if cos is None or op.result.type != turn.pairs.whole.type:
+                    continue
+                ops = [op, first, second, *turn.ops]
+                return _found(turn.pairs, cos, sin, ops, twice=True)
+        return None
+
+
+class RaiseRotaryParts(Raise):
+    """`join(a * cos - b * sin, b * cos + a * sin)` -> `rotary_embedding(x, cos, sin)`."""
+
+    roots = (ConcatOp, ReshapeOp)
+    composite: ClassVar = "rotary_embedding"
+
+    def find(self, op: Operation) -> Found | None:
+        joined = joined_pairs(op.results[0])
+        if joined is None or (real := owner(joined.first, SubOp)) is None:
+            return None
+        if (imaginary := owner(joined.second, AddOp)) is None:
+            return None
+        products = [owner(x, MulOp) for x in (real.lhs, real.rhs, imaginary.lhs, imaginary.rhs)]
+        if any(one is None for one in products):
+            return None
+        parts = [one for one in products if one is not None]
+        for first, cos in commuted(parts[0]):
+            for second, sin in commuted(parts[1]):
+                pairs = pairs_of(first, second)
+                if pairs is None or pairs.neighbours != joined.neighbours:
+                    continue
+                wanted = ({second, cos}, {first, sin})
+                sums = [{one.lhs, one.rhs} for one in parts[2:]]
+                if sums in (list(wanted), list(wanted[::-1])) and op.results[0].type == (
+                    pairs.whole.type
+                ):
+                    ops = [*joined.ops, real, imaginary, *parts]
+                    return _found(pairs, cos, sin, ops, twice=False)
+        return None
+
+
+def _other(product: MulOp, value: SSAValue) -> SSAValue | None:
+    """Returns what `value` is multiplied by."""
+    for one, other in commuted(product):
+        if one is value:
+            return other
+    return None
+
+
+def _found(
+    pairs: Pairs, cos: SSAValue, sin: SSAValue, ops: list[Operation], *, twice: bool
+) -> FoundRotary:
+    """Returns a rotary embedding whose tables fit.
+
+    Raises:
+        MismatchError: They do not.
+    """
+    shape = value_shape(pairs.whole)
+    heads = _heads_dimension(shape, [value_shape(cos), value_shape(sin)])
+    if not isinstance(shape[-1], int) or (heads == 2 and not isinstance(shape[2], int)):
+        text = "the number of features is not known"
+        raise MismatchError(ReasonClass.SYMBOL, text, show_shape(shape))
+    for table in (cos, sin):
+        if element_type_of(table) != element_type_of(pairs.whole):
+            found, wanted = str(element_type_of(table)), str(element_type_of(pairs.whole))
+            raise MismatchError(ReasonClass.DTYPE, "a table has another type", found, wanted)
+    chain, half = Chain(), [cos, sin]
+    if twice:
+        how = Twice(pairs.neighbours)
+        found_halves = [how.once(chain, table) for table in (cos, sin)]
+        half = [table for table in found_halves if table is not None]
+        if len(half) < 2:
+            text = "the tables are not proved to have one angle for both features of a pair"
+            raise MismatchError(ReasonClass.CONST, text)
+    return FoundRotary(pairs, half[0], half[1], chain.ops, heads, ops=ops, feeders=pairs.ops)
+
+
+def _heads_dimension(shape: Shape, tables: list[Shape]) -> int:
+    """Returns the dimension that tables do not depend on; 0 for values of rank 3.
+
+    Raises:
+        MismatchError: There is no such dimension, or tables do not depend on the position.
+    """
+    rank = len(shape)
+    padded = [(*(1,) * (rank - len(table)), *table)[:-1] for table in tables]
+    choices = {3: (0,), 4: (1, 2)}.get(rank, ())
+    for heads in choices:
+        rows = 2 if heads == 1 else 1
+        wanted = [1 if i == heads and heads else dim for i, dim in enumerate(shape[:-1])]
+        if all(
+            table[rows] == wanted[rows]
+            and table[0] in (1, wanted[0])
+            and (heads == 0 or table[heads] == 1)
+            for table in padded
+        ):
+            return heads
+    text = "the tables do not have an angle for each position, the same for all heads"
+    found = " and ".join(show_shape(table) for table in tables)
+    raise MismatchError(ReasonClass.SHAPE, text, found, show_shape(shape))
+
+
+@dataclass
+class _Partial(Found):
+    rotary: RotaryEmbeddingOp
+    whole: SSAValue
+    features: int
+
+    def build(self) -> list[Operation]:
+        op = self.rotary
+        return [
+            RotaryEmbeddingOp(
+                self.whole,
+                op.cos,
+                op.sin,
+                op.position_ids,
+                interleaved=op.interleaved is not None,
+                rotary_dim=self.features,
+            )
+        ]
+
+
+class AbsorbRestOfFeatures(Raise):
+    """`concat(rotary_embedding(x[..., :r]), x[..., r:])` -> `rotary_embedding(x) rotary_dim r`."""
+
+    roots = (ConcatOp,)
+    composite: ClassVar = "rotary_embedding"
+
+    def find(self, op: Operation) -> Found | None:
+        assert isinstance(op, ConcatOp)
+        rank = len(value_shape(op.result))
+        if len(op.inputs) != 2 or rank != 4 or op.dimension != rank - 1:
+            return None
+        rotary = owner(op.inputs[0], RotaryEmbeddingOp)
+        if rotary is None or rotary.rotary_dim.value.data:
+            return None
+        first, rest = piece_of(rotary.input), piece_of(op.inputs[1])
+        if first is None or rest is None or first.whole is not rest.whole:
+            return None
+        whole = first.size + rest.size == value_shape(first.whole)[-1]
+        if first.start != 0 or rest.start != first.size or first.step * rest.step != 1 or not whole:
+            return None
+        feeders = list(dict.fromkeys((first.op, rest.op)))
+        return _Partial(rotary, first.whole, first.size, ops=[op, rotary], feeders=feeders)

@@ -1,0 +1,53 @@
+"""Softmax out of maximum, difference, exponential, sum and quotient."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.ir import Operation, SSAValue
+
+from ge_dialect.ge.binary import DivOp, SubOp
+from ge_dialect.ge.reductions import ReduceMaxOp, ReduceSumOp, SoftmaxOp
+from ge_dialect.ge.unary import ExpOp
+from ge_dialect.passes.raising.match import Found, MismatchError, Raise, owner
+from ge_dialect.remarks import ReasonClass
+
+
+@dataclass
+class _Softmax(Found):
+    input: SSAValue
+    axis: int
+
+    def build(self) -> list[Operation]:
+        return [SoftmaxOp(self.input, self.axis)]
+
+
+class RaiseSoftmax(Raise):
+    """`e / sum(e)` with `e = exp(x - max(x))` -> `softmax(x)`.
+
+    Not without the maximum: `exp(x)` overflows where softmax does not.
+    """
+
+    roots = (DivOp,)
+    composite: ClassVar = "softmax"
+
+    def find(self, op: Operation) -> Found | None:
+        assert isinstance(op, DivOp)
+        exp, total = owner(op.lhs, ExpOp), owner(op.rhs, ReduceSumOp)
+        if exp is None or total is None or total.input is not exp.result:
+            return None
+        difference = owner(exp.input, SubOp)
+        most = None if difference is None else owner(difference.rhs, ReduceMaxOp)
+        if difference is None or most is None or most.input is not difference.lhs:
+            text = "the exponential is of no difference from the maximum: it may overflow"
+            raise MismatchError(ReasonClass.CONST, text)
+        axes = total.reduced_axes
+        if len(axes) != 1 or most.reduced_axes != axes:
+            text = "maximum and sum are not over the same one dimension"
+            raise MismatchError(ReasonClass.ATTR, text, str(most.reduced_axes), str(axes))
+        if not bool(total.keepdims) or not bool(most.keepdims):
+            text = "'keepdims' of maximum or sum is false"
+            raise MismatchError(ReasonClass.ATTR, text, "false", "true")
+        ops: list[Operation] = [op, total, exp, difference, most]
+        return _Softmax(difference.lhs, axes[0], ops=ops)

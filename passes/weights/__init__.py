@@ -1,0 +1,1 @@
+"""Passes that compute new weights: norms folded into them, several joined to one."""

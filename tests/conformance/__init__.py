@@ -1,0 +1,1 @@
+"""ONNX's own conformance tests, through the whole pipeline: `make conformance`."""

@@ -1,0 +1,88 @@
+// RUN: ge-opt %s -p ge-raise,ge-canonicalize,ge-cse | filecheck %s
+
+!x = tensor<2x4x3x8xf32>
+!h = tensor<2x4x3x4xf32>
+
+// Tables from positions; every angle is there twice.
+// CHECK-LABEL: func.func @halves
+// CHECK-NEXT: %[[C:.*]] = ge.cos %f
+// CHECK-NEXT: %[[S:.*]] = ge.sin %f
+// CHECK-NEXT: ge.rotary_embedding %x, %[[C]], %[[S]] num_heads 0 rotary_dim 0
+// CHECK-NEXT: func.return
+func.func @halves(%x: !x, %f: tensor<2x3x4xf32>) -> !x {
+  %ff = ge.concat %f, %f axis -1 : (tensor<2x3x4xf32>, tensor<2x3x4xf32>) -> tensor<2x3x8xf32>
+  %cos = ge.cos %ff : (tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %sin = ge.sin %ff : (tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %c = ge.reshape %cos : (tensor<2x3x8xf32>) -> tensor<2x1x3x8xf32>
+  %s = ge.reshape %sin : (tensor<2x3x8xf32>) -> tensor<2x1x3x8xf32>
+  %xc = ge.mul %x, %c : (!x, tensor<2x1x3x8xf32>) -> !x
+  %a = ge.slice %x starts [0] ends [4] axes [3] steps [1] : (!x) -> !h
+  %b = ge.slice %x starts [4] ends [9223372036854775807] axes [3] steps [1] : (!x) -> !h
+  %n = ge.neg %b : (!h) -> !h
+  %t = ge.concat %n, %a axis -1 : (!h, !h) -> !x
+  %ts = ge.mul %t, %s : (!x, tensor<2x1x3x8xf32>) -> !x
+  %y = ge.add %xc, %ts : (!x, !x) -> !x
+  func.return %y : !x
+}
+
+// Heads after positions: a row of all heads is the other form of the op.
+// CHECK-LABEL: func.func @heads_last
+// CHECK: %[[X:.*]] = ge.reshape %x : (tensor<2x3x4x2xf32>) -> tensor<2x3x8xf32>
+// CHECK: ge.rotary_embedding %[[X]], %{{.*}}, %{{.*}} num_heads 4 rotary_dim 0 : (tensor<2x3x8xf32>, tensor<1x3x1xf32>, tensor<1x3x1xf32>)
+func.func @heads_last(%x: tensor<2x3x4x2xf32>) -> tensor<2x3x4x2xf32> {
+  %c = ge.constant dense<[[[[1.0, 1.0]], [[0.5, 0.5]], [[0.25, 0.25]]]]> : tensor<1x3x1x2xf32>
+  %s = ge.constant dense<[[[[0.0, 0.0]], [[0.1, 0.1]], [[0.2, 0.2]]]]> : tensor<1x3x1x2xf32>
+  %xc = ge.mul %x, %c : (tensor<2x3x4x2xf32>, tensor<1x3x1x2xf32>) -> tensor<2x3x4x2xf32>
+  %a, %b = ge.split %x axis 3 sizes [1, 1] : (tensor<2x3x4x2xf32>) -> (tensor<2x3x4x1xf32>, tensor<2x3x4x1xf32>)
+  %n = ge.neg %b : (tensor<2x3x4x1xf32>) -> tensor<2x3x4x1xf32>
+  %t = ge.concat %n, %a axis 3 : (tensor<2x3x4x1xf32>, tensor<2x3x4x1xf32>) -> tensor<2x3x4x2xf32>
+  %ts = ge.mul %t, %s : (tensor<2x3x4x2xf32>, tensor<1x3x1x2xf32>) -> tensor<2x3x4x2xf32>
+  %y = ge.add %xc, %ts : (tensor<2x3x4x2xf32>, tensor<2x3x4x2xf32>) -> tensor<2x3x4x2xf32>
+  func.return %y : tensor<2x3x4x2xf32>
+}
+
+// Neighbours are pairs, and the parts are rotated one by one.
+// CHECK-LABEL: func.func @neighbours
+// CHECK: ge.rotary_embedding %x, %{{.*}}, %{{.*}} interleaved num_heads 0 rotary_dim 0
+// CHECK-NOT: ge.concat
+func.func @neighbours(%x: !x, %c: tensor<3x4xf32>, %s: tensor<3x4xf32>) -> !x {
+  %a = ge.slice %x starts [0] ends [8] axes [3] steps [2] : (!x) -> !h
+  %b = ge.slice %x starts [1] ends [8] axes [3] steps [2] : (!x) -> !h
+  %ac = ge.mul %a, %c : (!h, tensor<3x4xf32>) -> !h
+  %bs = ge.mul %b, %s : (!h, tensor<3x4xf32>) -> !h
+  %bc = ge.mul %b, %c : (!h, tensor<3x4xf32>) -> !h
+  %as = ge.mul %a, %s : (!h, tensor<3x4xf32>) -> !h
+  %re = ge.sub %ac, %bs : (!h, !h) -> !h
+  %im = ge.add %as, %bc : (!h, !h) -> !h
+  %u = ge.reshape %re : (!h) -> tensor<2x4x3x4x1xf32>
+  %v = ge.reshape %im : (!h) -> tensor<2x4x3x4x1xf32>
+  %w = ge.concat %u, %v axis 4 : (tensor<2x4x3x4x1xf32>, tensor<2x4x3x4x1xf32>) -> tensor<2x4x3x4x2xf32>
+  %y = ge.reshape %w : (tensor<2x4x3x4x2xf32>) -> !x
+  func.return %y : !x
+}
+
+// The last features stay as they are.
+// CHECK-LABEL: func.func @partial
+// CHECK-NEXT: ge.rotary_embedding %x, %c, %s num_heads 0 rotary_dim 6
+// CHECK-NEXT: func.return
+func.func @partial(%x: !x, %c: tensor<2x3x3xf32>, %s: tensor<2x3x3xf32>) -> !x {
+  %a, %b = ge.split %x axis 3 sizes [6, 2] : (!x) -> (tensor<2x4x3x6xf32>, tensor<2x4x3x2xf32>)
+  %r = ge.rotary_embedding %a, %c, %s num_heads 0 rotary_dim 0
+    : (tensor<2x4x3x6xf32>, tensor<2x3x3xf32>, tensor<2x3x3xf32>) -> tensor<2x4x3x6xf32>
+  %y = ge.concat %r, %b axis 3 : (tensor<2x4x3x6xf32>, tensor<2x4x3x2xf32>) -> !x
+  func.return %y : !x
+}
+
+// Rotated keys that are returned as well: the op does not move into what reads them.
+// CHECK-LABEL: func.func @returned_key
+// CHECK: %[[K:.*]] = ge.rotary_embedding %x, %c, %s
+// CHECK-NEXT: %[[O:.*]] = ge.flash_attention %[[K]], %[[K]], %x
+// CHECK-NEXT: func.return %[[O]], %[[K]]
+func.func @returned_key(%x: !x, %c: tensor<2x3x4xf32>, %s: tensor<2x3x4xf32>) -> (!x, !x) {
+  %k = ge.rotary_embedding %x, %c, %s num_heads 0 rotary_dim 0 : (!x, tensor<2x3x4xf32>, tensor<2x3x4xf32>) -> !x
+  %t = ge.transpose %k perm [0, 1, 3, 2] : (!x) -> tensor<2x4x8x3xf32>
+  %m = ge.matmul %k, %t : (!x, tensor<2x4x8x3xf32>) -> tensor<2x4x3x3xf32>
+  %p = ge.softmax %m axis -1 : (tensor<2x4x3x3xf32>) -> tensor<2x4x3x3xf32>
+  %o = ge.matmul %p, %x : (tensor<2x4x3x3xf32>, !x) -> !x
+  func.return %o, %k : !x, !x
+}

@@ -1,0 +1,1 @@
+"""Trained models that PyPI packages carry, as test material."""

@@ -1,0 +1,67 @@
+"""A compilation under watch, as `ge-compile` asks for it."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ge_dialect.diagnostics import GEError
+from ge_dialect.tools import api
+
+
+class _NumericsWatch(api.Watch):
+    def __init__(self, args: Namespace):
+        self.args = args
+
+    def begin(self, passes: Sequence[ModulePass], module: ModuleOp) -> None:
+        from ge_dialect.tools.check.numerics import NumericsCheck
+
+        each, seed = self.args.check_numerics == "each", self.args.numerics_seed
+        self.check = NumericsCheck(api.make_context(), passes, each, seed, self.args.reproducer)
+        self.check.begin(module)
+
+    def after_pass(self, module: ModuleOp) -> None:
+        self.check.after(module)
+
+    def end(self, module: ModuleOp) -> None:
+        self.check.end(module)
+
+
+def compile_guarded(model: str, args: Namespace, options: api.CompileOptions) -> api.CompiledPlan:
+    """Compiles a model; checks its numerics and writes reproducers as the command line asks.
+
+    Args:
+        model: Path of the file.
+        args: Of the command line.
+        options: Of the compilation.
+
+    Raises:
+        GEError: As `compile`; names the reproducer where one was written.
+    """
+    watch = None if args.check_numerics is None else _NumericsWatch(args)
+    try:
+        return api.compile(model, input_shapes=args.input_shape, options=options, watch=watch)
+    except GEError as error:
+        from ge_dialect.tools.check.crash import FAULTS
+
+        asked = args.reproducer is not None and error.code not in ("GE0902", "GE0903")
+        if error.code in FAULTS or (asked and not error.code.startswith(("GE01", "GE02"))):
+            raise _with_reproducer(model, args, options, error) from error
+        raise
+
+
+def _with_reproducer(
+    model: str, args: Namespace, options: api.CompileOptions, error: GEError
+) -> GEError:
+    from ge_dialect.tools.check.crash import PassFailedError, reproduced, write_failure
+
+    def load() -> ModuleOp:
+        return api.load_model(model, args.input_shape)[0]
+
+    step = error.step if isinstance(error, PassFailedError) else None
+    ctx = api.make_context()
+    passes = list(api.build_passes(options))
+    return reproduced(error, write_failure(ctx, load, passes, step, error, args.reproducer))

@@ -1,0 +1,124 @@
+"""What a build may rely on: fusions that must happen, and those that happened before."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from ge_dialect.diagnostics import GEError
+from ge_dialect.remarks import Kind
+from ge_dialect.tools.cli import read_file, write_atomically
+
+if TYPE_CHECKING:
+    from ge_dialect.remarks import Remark
+
+FUSION_PASS = "ge-fuse-rules"
+NEAREST = 3
+MAX_BYTES = 1 << 20
+
+
+def requirement(text: str) -> tuple[str, int]:
+    """Returns rule and count of `RULE:N`; without a count it is 1.
+
+    Raises:
+        GEError: The text is something else (GE0105).
+    """
+    rule, separator, count = text.partition(":")
+    if not rule or (separator and (not count.isascii() or not count.isdigit() or len(count) > 9)):
+        raise GEError(
+            "GE0105",
+            f"expected '--require-fusion' to be RULE or RULE:N, got '{text[:60]}'",
+            hint="as --require-fusion=FlashAttentionLayerNorm:12",
+        )
+    return rule, int(count) if separator else 1
+
+
+def check_required(
+    requirements: Sequence[str], fired: Mapping[str, int], remarks: Sequence[Remark]
+) -> None:
+    """Checks that rules fired as often as was asked.
+
+    Args:
+        requirements: `RULE:N` each.
+        fired: How often each rule fired.
+        remarks: Of the run, for the nearest misses.
+
+    Raises:
+        GEError: One fired less often (GE0440), or a text is no requirement (GE0105).
+    """
+    for rule, count in map(requirement, requirements):
+        if (found := fired.get(rule, 0)) < count:
+            raise GEError(
+                "GE0440",
+                f"expected {count} fusions by '{rule}', got {found}",
+                hint=nearest(rule, remarks),
+            )
+
+
+def check_baseline(path: str, fired: Mapping[str, int], remarks: Sequence[Remark]) -> str:
+    """Compares with the fusions of an earlier run, or writes them where there is no file yet.
+
+    Args:
+        path: Of a JSON file.
+        fired: How often each rule fired.
+        remarks: Of the run, for the nearest misses.
+
+    Returns:
+        A line that says what was done.
+
+    Raises:
+        GEError: A rule fired less often than before (GE0441), the file is malformed (GE0442) or
+            cannot be read or written.
+    """
+    if not Path(path).exists():
+        text = json.dumps({"fusions": dict(sorted(fired.items()))}, indent=2) + "\n"
+        write_atomically(path, text.encode())
+        return f"wrote the fusion baseline '{path}'"
+    before = _read_baseline(path)
+    fewer = [rule for rule, count in before.items() if fired.get(rule, 0) < count]
+    if fewer:
+        parts = [f"'{r}' {fired.get(r, 0)} of {before[r]}" for r in fewer]
+        raise GEError(
+            "GE0441",
+            f"fewer fusions than in '{path}': {', '.join(parts)}",
+            hint=nearest(fewer[0], remarks),
+        )
+    more = {rule: count for rule, count in fired.items() if count > before.get(rule, 0)}
+    extra = f", more by {', '.join(sorted(more))}: delete it to write it anew" if more else ""
+    return f"fusions are those of the baseline '{path}'{extra}"
+
+
+def _read_baseline(path: str) -> dict[str, int]:
+    data = read_file(path)
+    try:
+        found = json.loads(data) if len(data) <= MAX_BYTES else None
+    except (ValueError, RecursionError):
+        found = None
+    table = cast("dict[str, object]", found).get("fusions") if isinstance(found, dict) else None
+    if isinstance(table, dict):
+        counts = cast("dict[str, object]", table)
+        if all(type(count) is int and count >= 0 for count in counts.values()):
+            return cast("dict[str, int]", counts)
+    raise GEError(
+        "GE0442",
+        f"'{path}' is no fusion baseline",
+        hint="delete it and run once more, to write it anew",
+    )
+
+
+def nearest(rule: str, remarks: Sequence[Remark]) -> str:
+    """Returns the nearest misses of a rule, in one line."""
+    found = [
+        r
+        for r in remarks
+        if r.kind is Kind.MISSED and r.pass_name == FUSION_PASS and r.rule == rule
+    ]
+    if not found:
+        return f"nothing comes near: --why-not={rule} tells every partial match"
+    shown = [
+        str(remark).removeprefix(f"remark: [missed] {FUSION_PASS}: ") for remark in found[:NEAREST]
+    ]
+    rest = f"; and {len(found) - NEAREST} more" if len(found) > NEAREST else ""
+    return f"nearest: {'; '.join(shown)}{rest}"
