@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from xdsl.dialects.func import FuncOp
 
-from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.binary import AddOp
 from ge_dialect.tools import ge_compile
 from ge_dialect.tools.check.feeds import DRAWS, functions_of, random_feed
@@ -17,25 +16,14 @@ from ge_dialect.tools.check.reduce import Reducer
 from ge_dialect.tools.check.values import difference
 from ge_dialect.tools.cli import run_tool
 from ge_dialect.tools.ge_opt import main_with
-from tests.wrong_passes import TestingMain, blocks, parse
+from tests.wrong_passes import blocks, fails, make_folder, parse
 
 WRONG = "test-add-to-sub{wrong=1}"
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("ge_dialect.tools.ge_opt.GEOptMain", TestingMain)
-    (tmp_path / "in.mlir").write_text(blocks(2))
-    return tmp_path
-
-
-def fails(*argv: str) -> GEError:
-    """Runs the tool, which fails; returns its error, which is one line."""
-    with pytest.raises(GEError) as caught:
-        main_with(argv)
-    assert "\n" not in str(caught.value)
-    return caught.value
+    return make_folder(tmp_path, monkeypatch, 2)
 
 
 @pytest.mark.parametrize("how", ["--check-numerics", "--check-numerics=each"])

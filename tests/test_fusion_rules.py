@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any as AnyType
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from xdsl.dialects.builtin import FloatAttr, ModuleOp, StringAttr, f16, f32
-from xdsl.dialects.func import FuncOp
-from xdsl.parser import Parser
 
 from ge_dialect import remarks
 from ge_dialect.diagnostics import GEError
@@ -23,56 +20,14 @@ from ge_dialect.ge.reductions import SoftmaxOp
 from ge_dialect.ge.structure import FusionOp
 from ge_dialect.ge.unary import ExpOp, NegOp
 from ge_dialect.interpreters.functions import run_function
-from ge_dialect.passes.fusion.fuse_rules import Fuser, FuseRulesPass
+from ge_dialect.passes.fusion.fuse_rules import FuseRulesPass
 from ge_dialect.passes.fusion.pattern import KEEP, Absent, Any, Equals, Maybe, Node, Weight, Within
 from ge_dialect.passes.fusion.registry import built_in_rules, default_registry
 from ge_dialect.passes.fusion.rule import FusionRule, Rule, RuleRegistry, SiblingRule
 from ge_dialect.tools.api import make_context
+from tests.fusion_graphs import T, binary, fuse, graph, kernels, parse, unary
 
 Array = npt.NDArray[AnyType]
-T = "tensor<2x4xf32>"
-
-
-def parse(text: str) -> ModuleOp:
-    module = Parser(make_context(), text).parse_module()
-    module.verify()
-    return module
-
-
-def graph(*lines: str, results: str = "%y") -> ModuleOp:
-    types = ", ".join([T] * len(results.split(",")))
-    body = "\n".join(lines)
-    return parse(
-        f"func.func @main(%x: {T}, %z: {T}) -> ({types}) {{\n{body}\n"
-        f"func.return {results} : {types}\n}}"
-    )
-
-
-def unary(result: str, name: str, operand: str) -> str:
-    return f"{result} = ge.{name} {operand} : ({T}) -> {T}"
-
-
-def binary(result: str, name: str, lhs: str, rhs: str) -> str:
-    return f"{result} = ge.{name} {lhs}, {rhs} : ({T}, {T}) -> {T}"
-
-
-def fuse(module: ModuleOp, *rules: Rule) -> Sequence[remarks.Remark]:
-    """Applies rules of a registry of their own; returns what was missed."""
-    registry = RuleRegistry()
-    for rule in rules:
-        registry.register(rule)
-    function = next(op for op in module.body.block.ops if isinstance(op, FuncOp))
-    with remarks.collect() as found:
-        fuser = Fuser(function.body.block)
-        for rule in registry.ordered():
-            fuser.apply(rule)
-        fuser.report()
-    module.verify()
-    return [remark for remark in found.remarks if remark.kind == remarks.Kind.MISSED]
-
-
-def kernels(module: ModuleOp) -> list[str]:
-    return [op.kernel_name.data for op in module.walk() if isinstance(op, FusionOp)]
 
 
 def rule_of(node: Node, name: str = "Test", **options: AnyType) -> FusionRule:

@@ -9,30 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from ge_dialect.diagnostics import GEError
 from ge_dialect.tools import api, ge_compile
 from ge_dialect.tools.check.reproducer import MARK, read_configuration
 from ge_dialect.tools.cli import run_tool
 from ge_dialect.tools.ge_opt import main_with
-from tests.wrong_passes import AddToSubPass, TestingMain, blocks
+from tests.wrong_passes import AddToSubPass, blocks, fails, make_folder
 
 FAILING = "test-add-to-sub{failing=3}"
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("ge_dialect.tools.ge_opt.GEOptMain", TestingMain)
-    (tmp_path / "in.mlir").write_text(blocks(5))
-    return tmp_path
-
-
-def fails(*argv: str) -> GEError:
-    """Runs the tool, which fails; returns its error, which is one line."""
-    with pytest.raises(GEError) as caught:
-        main_with(argv)
-    assert "\n" not in str(caught.value)
-    return caught.value
+    return make_folder(tmp_path, monkeypatch, 5)
 
 
 def written(folder: Path) -> list[Path]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
+import pytest
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -11,11 +13,12 @@ from xdsl.parser import Parser
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter
 
+from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.binary import AddOp, SubOp
 from ge_dialect.ge.unary import NegOp
 from ge_dialect.passes.driver import Driver, Rewrite
 from ge_dialect.tools.api import make_context
-from ge_dialect.tools.ge_opt import GEOptMain
+from ge_dialect.tools.ge_opt import GEOptMain, main_with
 
 
 @dataclass
@@ -117,3 +120,19 @@ def blocks(copies: int) -> str:
         f"func.func @main(%x: {T}, %k: {T}, %v: {T}) -> {T} {{\n"
         f"  %p = ge.constant dense<0.0> : tensor<f32>\n  {body}\n  func.return {x} : {T}\n}}\n"
     )
+
+
+def make_folder(folder: Path, monkeypatch: pytest.MonkeyPatch, count: int) -> Path:
+    """Goes to a folder with `in.mlir`, `count` blocks, where `ge-opt` knows the wrong passes."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("ge_dialect.tools.ge_opt.GEOptMain", TestingMain)
+    (folder / "in.mlir").write_text(blocks(count))
+    return folder
+
+
+def fails(*argv: str) -> GEError:
+    """Runs the tool, which fails; returns its error, which is one line."""
+    with pytest.raises(GEError) as caught:
+        main_with(argv)
+    assert "\n" not in str(caught.value)
+    return caught.value

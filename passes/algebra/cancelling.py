@@ -26,14 +26,13 @@ from ge_dialect.passes.algebra.common import (
     REASSOCIATE,
     Simpler,
     Simplify,
-    both_ways,
     filled,
     of_plain_floats,
-    owner,
     same_known,
     uniform,
 )
 from ge_dialect.passes.canonicalization.operands import is_uniform
+from ge_dialect.passes.values import commuted, owner
 
 
 class DropAddedZero(Simplify):
@@ -111,7 +110,7 @@ class InfiniteLimit(Simplify):
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, BinaryOp)
         limit = inf if isinstance(op, MaximumOp) else -inf
-        decided = any(uniform(other) == limit for _, other in both_ways(op))
+        decided = any(uniform(other) == limit for _, other in commuted(op))
         return filled(limit, op.result) if decided else None
 
 
@@ -197,9 +196,9 @@ def _undone(op: BinaryOp, do: type[BinaryOp], undo: type[BinaryOp]) -> SSAValue 
     """Returns x of `undo(do(x, y), y)` and of `do(undo(x, y), y)`."""
     if isinstance(op, undo):
         inner = owner(op.lhs, do)
-        pairs = [] if inner is None else list(both_ways(inner))
+        pairs = [] if inner is None else list(commuted(inner))
         return next((value for value, other in pairs if other is op.rhs), None)
-    for value, other in both_ways(op):
+    for value, other in commuted(op):
         inner = owner(value, undo)
         if inner is not None and inner.rhs is other:
             return inner.lhs

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type
 from xdsl.ir import Operation, SSAValue
@@ -14,7 +14,6 @@ from xdsl.pattern_rewriter import PatternRewriter
 from ge_dialect import remarks
 from ge_dialect.ge.constants import ConstantOp, array_constant, constant_array, splat_constant
 from ge_dialect.ge.dtypes import is_float, to_numpy
-from ge_dialect.ge.elementwise import BinaryOp
 from ge_dialect.ge.structure import FusionOp
 from ge_dialect.ge.types import byte_size, compatible, element_type_of, tensor_of, value_shape
 from ge_dialect.passes.canonicalization.groups import is_known
@@ -41,7 +40,6 @@ _MOST_BYTES = 65536
 """What a constant result may have, as a folded one by default."""
 
 Simpler: TypeAlias = SSAValue | Sequence[Operation] | None
-OpT = TypeVar("OpT", bound=Operation)
 
 
 @dataclass
@@ -118,18 +116,6 @@ def of_plain_floats(value: SSAValue) -> bool:
     """Whether a value is of floats of 16 bits or more."""
     plain = Float16Type | BFloat16Type | Float32Type | Float64Type
     return isinstance(element_type_of(value), plain)
-
-
-def owner(value: SSAValue, op_class: type[OpT]) -> OpT | None:
-    """Returns the op that computes `value` if it is of a class, else None."""
-    found = value.owner
-    return found if isinstance(found, op_class) else None
-
-
-def both_ways(op: BinaryOp) -> Iterator[tuple[SSAValue, SSAValue]]:
-    """Yields the operands of a binary op in both orders."""
-    yield op.lhs, op.rhs
-    yield op.rhs, op.lhs
 
 
 def uniform(value: SSAValue) -> float | int | bool | None:

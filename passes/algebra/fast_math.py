@@ -28,13 +28,12 @@ from ge_dialect.passes.algebra.common import (
     RECIPROCAL,
     Simpler,
     Simplify,
-    both_ways,
     filled,
     number,
     of_plain_floats,
-    owner,
     uniform,
 )
+from ge_dialect.passes.values import commuted, owner
 
 
 class MergeConstantTerms(Simplify):
@@ -96,8 +95,8 @@ class FactorOut(Simplify):
             return None
         if not first.result.has_one_use() or not second.result.has_one_use():
             return None
-        for shared, rest in both_ways(first):
-            for other, last in both_ways(second):
+        for shared, rest in commuted(first):
+            for other, last in commuted(second):
                 if shared is other:
                     inner = type(op)(rest, last)
                     return [inner, MulOp(shared, inner)]
@@ -147,7 +146,7 @@ class DivideForReciprocal(Simplify):
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, MulOp)
-        for value, other in both_ways(op):
+        for value, other in commuted(op):
             inner = owner(other, ReciprocalOp)
             if inner is not None and inner.result.has_one_use():
                 return [DivOp(value, inner.input)]
@@ -204,7 +203,7 @@ class ContractMatmulAdd(Simplify):
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, AddOp)
-        for value, other in both_ways(op):
+        for value, other in commuted(op):
             product = owner(value, MatmulOp)
             if product is None or not value.has_one_use() or value.type != op.result.type:
                 continue

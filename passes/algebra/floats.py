@@ -33,15 +33,14 @@ from ge_dialect.passes.algebra.common import (
     Simpler,
     Simplify,
     array_of,
-    both_ways,
     filled,
     number,
     of_floats,
     of_plain_floats,
-    owner,
     uniform,
 )
 from ge_dialect.passes.canonicalization.operands import is_uniform
+from ge_dialect.passes.values import commuted, owner
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -54,7 +53,7 @@ class SubtractForAddedNegation(Simplify):
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, AddOp)
-        for value, other in both_ways(op):
+        for value, other in commuted(op):
             if (negation := owner(other, NegOp)) is not None:
                 return [SubOp(value, negation.input)]
         return None
@@ -188,7 +187,7 @@ class DropNeutralLimit(Simplify):
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, BinaryOp)
-        for value, other in both_ways(op):
+        for value, other in commuted(op):
             if _no_limit(other, isinstance(op, MinimumOp)):
                 return value
         return None

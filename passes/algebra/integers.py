@@ -29,12 +29,11 @@ from ge_dialect.passes.algebra.common import (
     Simpler,
     Simplify,
     array_of,
-    both_ways,
     filled,
-    owner,
     same_known,
     uniform,
 )
+from ge_dialect.passes.values import commuted, owner
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -106,12 +105,12 @@ class CancelIntegerTerm(Simplify):
             return None
         if isinstance(op, SubOp):
             inner = owner(op.lhs, AddOp)
-            pairs = [] if inner is None else list(both_ways(inner))
+            pairs = [] if inner is None else list(commuted(inner))
             kept = [value for value, other in pairs if other is op.rhs]
         else:
             kept = [
                 inner.lhs
-                for value, other in both_ways(op)
+                for value, other in commuted(op)
                 if (inner := owner(value, SubOp)) is not None and inner.rhs is other
             ]
         if not kept or not same_known(kept[0], op.result):

@@ -27,11 +27,11 @@ from ge_dialect.passes.algebra.common import (
     Simpler,
     Simplify,
     of_floats,
-    owner,
 )
 from ge_dialect.passes.canonicalization.axes import plain_spans
 from ge_dialect.passes.canonicalization.groups import is_known
 from ge_dialect.passes.driver import Rewrite
+from ge_dialect.passes.values import owner
 
 
 class DropReductionOfOne(Simplify):

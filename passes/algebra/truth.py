@@ -22,13 +22,12 @@ from ge_dialect.passes.algebra.common import (
     NO_NANS,
     Simpler,
     Simplify,
-    both_ways,
     filled,
     of_floats,
-    owner,
     same_known,
     uniform,
 )
+from ge_dialect.passes.values import commuted, owner
 
 
 class AbsorbTruth(Simplify):
@@ -56,7 +55,7 @@ class DecideByComplement(Simplify):
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, BinaryOp)
-        for value, other in both_ways(op):
+        for value, other in commuted(op):
             negation = owner(other, LogicalNotOp)
             if negation is not None and negation.input is value:
                 return filled(not isinstance(op, AndOp), op.result)
@@ -70,7 +69,7 @@ class AbsorbLattice(Simplify):
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, AndOp | OrOp)
-        for value, other in both_ways(op):
+        for value, other in commuted(op):
             inner = other.owner
             if not isinstance(inner, AndOp | OrOp) or value not in inner.operands:
                 continue

@@ -7,14 +7,12 @@ error function agree to the bit; that one takes `1 + erf(x)`, since there is no 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.pattern_rewriter import PatternRewriter
 
 from ge_dialect.ge.activations import (
     GeluOp,
@@ -36,12 +34,12 @@ from ge_dialect.ge.types import element_type_of
 from ge_dialect.ge.unary import AbsOp, ErfOp
 from ge_dialect.passes.driver import Driver
 from ge_dialect.passes.legalization.common import (
-    Legalize,
+    Formula,
+    LegalizeByFormula,
     Steps,
-    UnfitError,
     chosen,
-    compute_type,
 )
+from ge_dialect.passes.near_miss import NearMissError
 from ge_dialect.remarks import ReasonClass
 
 NAME = "ge-legalize-activation"
@@ -112,9 +110,7 @@ def _softsign(op: Operation, x: SSAValue, steps: Steps) -> SSAValue:
     return steps.add(DivOp(x, below))
 
 
-_Formula = Callable[[Operation, SSAValue, Steps], SSAValue]
-
-_FORMULAS: dict[type[Operation], _Formula] = {
+_FORMULAS: dict[type[Operation], Formula] = {
     GeluOp: _gelu,
     SiluOp: _silu,
     QuickGeluOp: _quick_gelu,
@@ -130,28 +126,21 @@ ACTIVATIONS = tuple(op_class.name.removeprefix("ge.") for op_class in _FORMULAS)
 
 
 @dataclass
-class LegalizeActivation(Legalize):
-    """`silu(x)` -> `x * sigmoid(x)`, and the like.
-
-    Computed in f32, in f64 of f64, and rounded once.
-    """
+class LegalizeActivation(LegalizeByFormula):
+    """`silu(x)` -> `x * sigmoid(x)`, and the like."""
 
     names: tuple[str, ...] = ACTIVATIONS
 
     roots = tuple(_FORMULAS)
+    formulas = _FORMULAS
     pass_name = NAME
-
-    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
-        if op.name.removeprefix("ge.") in self.names:
-            super().match_and_rewrite(op, rewriter)
 
     def expand(self, op: Operation, steps: Steps) -> SSAValue:
         element_type = element_type_of(op.operands[0])
         if not is_float(element_type):
             found = str(element_type)
-            raise UnfitError(ReasonClass.DTYPE, "the input is not of floats", found, "floats")
-        x = steps.cast(op.operands[0], compute_type(element_type))
-        return steps.cast(_FORMULAS[type(op)](op, x, steps), element_type)
+            raise NearMissError(ReasonClass.DTYPE, "the input is not of floats", found, "floats")
+        return super().expand(op, steps)
 
 
 @dataclass(frozen=True)

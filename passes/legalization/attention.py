@@ -32,7 +32,8 @@ from ge_dialect.ge.types import (
 from ge_dialect.ge.unary import LogicalNotOp
 from ge_dialect.passes.canonicalization.groups import is_known
 from ge_dialect.passes.driver import Driver
-from ge_dialect.passes.legalization.common import Legalize, Steps, UnfitError
+from ge_dialect.passes.legalization.common import Legalize, Steps
+from ge_dialect.passes.near_miss import NearMissError
 from ge_dialect.remarks import ReasonClass
 
 NAME = "ge-legalize-attention"
@@ -48,7 +49,7 @@ class LegalizeAttention(Legalize):
         assert isinstance(op, FlashAttentionOp)
         if value_shape(op.k)[2] == 0:
             text = "without keys the op gives NaN, and a product 0"
-            raise UnfitError(ReasonClass.SHAPE, text, "0 keys", "1 key or more")
+            raise NearMissError(ReasonClass.SHAPE, text, "0 keys", "1 key or more")
         element_type = element_type_of(op.q)
         query, key, value = (steps.cast(x, op.accumulate) for x in (op.q, op.k, op.v))
         heads = value_shape(query)[1]
@@ -71,7 +72,7 @@ def _repeated(x: SSAValue, heads: object, steps: Steps) -> SSAValue:
         return x
     if not isinstance(own, int) or not isinstance(heads, int) or not is_known(shape):
         text = "the number of heads is not known"
-        raise UnfitError(ReasonClass.SYMBOL, text, show_shape(shape), "a number")
+        raise NearMissError(ReasonClass.SYMBOL, text, show_shape(shape), "a number")
     groups = heads // own
     apart = steps.reshape(x, (shape[0], own, 1, *shape[2:]))
     copies = steps.add(BroadcastToOp(apart, (shape[0], own, groups, *shape[2:])))
@@ -94,7 +95,7 @@ def _visible(op: FlashAttentionOp, shape: Shape, steps: Steps) -> SSAValue | Non
     rows, columns = shape[-2:]
     if not isinstance(rows, int) or not isinstance(columns, int):
         text = "a causal mask needs the number of queries and keys"
-        raise UnfitError(ReasonClass.SYMBOL, text, show_shape(shape), "numbers")
+        raise NearMissError(ReasonClass.SYMBOL, text, show_shape(shape), "numbers")
     offset = op.causal_offset.value.data if op.causal_offset else 0
     last = steps.reshape(steps.add(RangeOp(offset, 1, rows, i64)), (rows, 1))
     causal = steps.add(LessEqualOp(steps.add(RangeOp(0, 1, columns, i64)), last))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar, TypeAlias
 
 from xdsl.dialects.builtin import Float64Type, f32
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -21,23 +22,8 @@ from ge_dialect.ge.structure import FusionOp
 from ge_dialect.ge.types import Shape, element_type_of, show_shape, value_shape
 from ge_dialect.passes.canonicalization.groups import is_known, same_shape
 from ge_dialect.passes.driver import Rewrite
+from ge_dialect.passes.near_miss import NearMissError
 from ge_dialect.remarks import ReasonClass
-
-
-class UnfitError(Exception):
-    """An op that cannot be expanded.
-
-    Attributes:
-        reason: The class of the reason.
-        found: What stood in the way.
-        wanted: What it should have been.
-    """
-
-    def __init__(self, reason: ReasonClass, message: str, found: str, wanted: str):
-        super().__init__(message)
-        self.reason = reason
-        self.found = found
-        self.wanted = wanted
 
 
 def compute_type(element_type: Attribute) -> Attribute:
@@ -69,11 +55,11 @@ class Steps:
         """Returns `value` in another shape.
 
         Raises:
-            UnfitError: A dimension of the shape is not known.
+            NearMissError: A dimension of the shape is not known.
         """
         if not is_known(shape):
             text = "a dimension that has to be reshaped is not known"
-            raise UnfitError(ReasonClass.SYMBOL, text, show_shape(shape), "known dimensions")
+            raise NearMissError(ReasonClass.SYMBOL, text, show_shape(shape), "known dimensions")
         same = same_shape(value_shape(value), shape)
         return value if same else self.add(ReshapeOp(value, shape))
 
@@ -92,7 +78,7 @@ class Legalize(Rewrite, ABC):
         """Returns what takes the place of the op's result.
 
         Raises:
-            UnfitError: The op cannot be expanded.
+            NearMissError: The op cannot be expanded.
         """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
@@ -101,20 +87,42 @@ class Legalize(Rewrite, ABC):
         rule, steps = type(self).__name__, Steps()
         try:
             result = self.expand(op, steps)
-        except (UnfitError, VerifyException) as error:
+        except (NearMissError, VerifyException) as error:
             for new in reversed(steps.ops):
                 new.erase()
-            reason, compared = ReasonClass.SHAPE, (None, None)
-            if isinstance(error, UnfitError):
-                reason, compared = error.reason, (error.found, error.wanted)
-            found, wanted = compared
-            remarks.missed(
-                self.pass_name, rule, op, str(error), reason=reason, found=found, wanted=wanted
-            )
+            if not isinstance(error, NearMissError):
+                error = NearMissError(ReasonClass.SHAPE, str(error))
+            error.report(self.pass_name, rule, op)
             return
         count = len(steps.ops)
         remarks.passed(self.pass_name, rule, op, lambda: f"expanded to {count} ops")
         rewriter.replace(op, steps.ops, [result])
+
+
+Formula: TypeAlias = Callable[[Operation, SSAValue, Steps], SSAValue]
+"""Adds the steps that compute an op of its first operand, in the type it computes in."""
+
+
+@dataclass
+class LegalizeByFormula(Legalize):
+    """Computes an op by a formula, in f32, in f64 of f64, and rounds once.
+
+    Attributes:
+        names: The ops to expand, without the prefix of the dialect.
+    """
+
+    names: tuple[str, ...]
+
+    formulas: ClassVar[dict[type[Operation], Formula]]
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        if op.name.removeprefix("ge.") in self.names:
+            super().match_and_rewrite(op, rewriter)
+
+    def expand(self, op: Operation, steps: Steps) -> SSAValue:
+        element_type = element_type_of(op.operands[0])
+        x = steps.cast(op.operands[0], compute_type(element_type))
+        return steps.cast(self.formulas[type(op)](op, x, steps), element_type)
 
 
 def chosen(pass_name: str, names: Sequence[str], known: Sequence[str]) -> Sequence[str]:

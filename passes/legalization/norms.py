@@ -5,14 +5,13 @@ Statistics are in f32 (f64 of f64) and the result is rounded once, as the ops do
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.pattern_rewriter import PatternRewriter
 
 from ge_dialect.ge.binary import AddOp, DivOp, EqualOp, MulOp, SubOp
 from ge_dialect.ge.channel_normalization import BatchNormOp, GroupNormOp, InstanceNormOp
@@ -28,12 +27,12 @@ from ge_dialect.ge.types import (
 from ge_dialect.ge.unary import SqrtOp
 from ge_dialect.passes.driver import Driver
 from ge_dialect.passes.legalization.common import (
-    Legalize,
+    Formula,
+    LegalizeByFormula,
     Steps,
-    UnfitError,
     chosen,
-    compute_type,
 )
+from ge_dialect.passes.near_miss import NearMissError
 from ge_dialect.remarks import ReasonClass
 
 NAME = "ge-legalize-norm"
@@ -87,7 +86,7 @@ def _group_norm(op: Operation, x: SSAValue, steps: Steps) -> SSAValue:
     channels = shape[1]
     if not isinstance(channels, int):
         text = "the number of channels is not known"
-        raise UnfitError(ReasonClass.SYMBOL, text, show_shape(shape), "a number")
+        raise NearMissError(ReasonClass.SYMBOL, text, show_shape(shape), "a number")
     parts = steps.reshape(x, (shape[0], groups, channels // groups, *shape[2:]))
     normal = _standardized(parts, range(2, len(shape) + 1), op.epsilon.value.data, steps)
     scale, bias = (_per_channel(value, len(shape), steps) for value in (op.scale, op.bias))
@@ -126,7 +125,7 @@ def _lp_norm(op: Operation, x: SSAValue, steps: Steps) -> SSAValue:
     return steps.add(SelectOp(steps.add(EqualOp(norm, zero)), zero, quotient))
 
 
-_FORMULAS: dict[type[Operation], Callable[[Operation, SSAValue, Steps], SSAValue]] = {
+_FORMULAS: dict[type[Operation], Formula] = {
     LayerNormOp: _layer_norm,
     RMSNormOp: _rms_norm,
     GroupNormOp: _group_norm,
@@ -139,22 +138,14 @@ NORMS = tuple(op_class.name.removeprefix("ge.") for op_class in _FORMULAS)
 
 
 @dataclass
-class LegalizeNorm(Legalize):
+class LegalizeNorm(LegalizeByFormula):
     """`rms_norm(x, scale)` -> `x / sqrt(mean(x * x) + eps) * scale`, and the like."""
 
     names: tuple[str, ...] = NORMS
 
     roots = tuple(_FORMULAS)
+    formulas = _FORMULAS
     pass_name = NAME
-
-    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
-        if op.name.removeprefix("ge.") in self.names:
-            super().match_and_rewrite(op, rewriter)
-
-    def expand(self, op: Operation, steps: Steps) -> SSAValue:
-        element_type = element_type_of(op.operands[0])
-        x = steps.cast(op.operands[0], compute_type(element_type))
-        return steps.cast(_FORMULAS[type(op)](op, x, steps), element_type)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from ge_dialect.ge.indexing import GatherOp
 from ge_dialect.ge.pieces import ConcatOp, SliceOp
 from ge_dialect.ge.types import element_type_of, show_shape, value_shape
 from ge_dialect.passes.driver import Driver
-from ge_dialect.passes.legalization.common import Legalize, Steps, UnfitError, compute_type
+from ge_dialect.passes.legalization.common import Legalize, Steps, compute_type
+from ge_dialect.passes.near_miss import NearMissError
 from ge_dialect.remarks import ReasonClass
 
 NAME = "ge-legalize-rotary"
@@ -37,7 +38,7 @@ class LegalizeRotary(Legalize):
         size = shape[-1]
         if not isinstance(size, int):
             text = "the number of features is not known"
-            raise UnfitError(ReasonClass.SYMBOL, text, show_shape(shape), "a number")
+            raise NearMissError(ReasonClass.SYMBOL, text, show_shape(shape), "a number")
         x, cos, sin = op.input, *_angles(op, steps)
         if len(shape) == 3:  # [B, S, H, D]: angles are those of dimension 1
             x = steps.reshape(x, (*shape[:2], heads, size // heads))

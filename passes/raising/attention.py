@@ -15,6 +15,7 @@ from ge_dialect.ge.attention import FlashAttentionOp
 from ge_dialect.ge.contractions import MatmulOp
 from ge_dialect.ge.dtypes import is_float
 from ge_dialect.ge.types import Shape, element_type_of, show_shape, value_shape
+from ge_dialect.passes.near_miss import NearMissError
 from ge_dialect.passes.raising.attention_scores import Scores, find_scores
 from ge_dialect.passes.raising.attention_weights import Weights, find_weights
 from ge_dialect.passes.raising.heads import (
@@ -27,7 +28,7 @@ from ge_dialect.passes.raising.heads import (
     unscaled,
 )
 from ge_dialect.passes.raising.masks import combined_mask
-from ge_dialect.passes.raising.match import Found, MismatchError, Raise
+from ge_dialect.passes.raising.match import Found, Raise
 from ge_dialect.passes.raising.scales import joined_scale
 from ge_dialect.remarks import ReasonClass
 
@@ -134,23 +135,23 @@ def _expect_types(op: MatmulOp, scores: Scores) -> None:
     """Checks that queries, keys and values hold floats of one type.
 
     Raises:
-        MismatchError: They do not.
+        NearMissError: They do not.
     """
     types: list[Attribute] = [element_type_of(scores.product.lhs), element_type_of(op.rhs)]
     if not is_float(types[0]) or types[0] != types[1]:
         text = "queries and values are not floats of one type"
-        raise MismatchError(ReasonClass.DTYPE, text, str(types[1]), str(types[0]))
+        raise NearMissError(ReasonClass.DTYPE, text, str(types[1]), str(types[0]))
 
 
 def _expect_known(op: MatmulOp, scores: Scores, heads: Shape) -> None:
     """Checks that shapes are known wherever a reshape is needed.
 
     Raises:
-        MismatchError: They are not.
+        NearMissError: They are not.
     """
     if _lead(scores.product) == heads == value_shape(op.lhs)[:-2]:
         return
     for value in (scores.product.lhs, scores.product.rhs, op.rhs):
         if None in (shape := value_shape(value)) or None in heads:
             text = "a dimension that has to be reshaped is not known"
-            raise MismatchError(ReasonClass.SYMBOL, text, show_shape(shape))
+            raise NearMissError(ReasonClass.SYMBOL, text, show_shape(shape))

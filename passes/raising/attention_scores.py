@@ -21,7 +21,9 @@ from ge_dialect.ge.movement import BroadcastToOp, ReshapeOp
 from ge_dialect.ge.types import Shape, element_type_of, show_shape, value_shape
 from ge_dialect.passes.canonicalization.cast import keeps_every_value
 from ge_dialect.passes.canonicalization.operands import uniform_value
-from ge_dialect.passes.raising.match import MismatchError, commuted, scaled
+from ge_dialect.passes.near_miss import NearMissError
+from ge_dialect.passes.raising.match import scaled
+from ge_dialect.passes.values import commuted
 from ge_dialect.remarks import ReasonClass
 
 MOST_STEPS = 64
@@ -79,7 +81,7 @@ def find_scores(value: SSAValue) -> Scores | None:
     """Returns how `value` comes from a product of queries and keys, or None where it does not.
 
     Raises:
-        MismatchError: It does, but in a way that the attention op can not say.
+        NearMissError: It does, but in a way that the attention op can not say.
     """
     return _Walk().scores(value)
 
@@ -109,13 +111,13 @@ def _factor(walk: _Walk, op: Operation) -> Scores | None:
         return None
     if found.masks:
         text = "the scores are scaled after the mask"
-        raise MismatchError(ReasonClass.ATTR, text, "scale after mask", "scale before mask")
+        raise NearMissError(ReasonClass.ATTR, text, "scale after mask", "scale before mask")
     found.scale *= part[1]
     if found.softcap is not None:
         # c * tanh(s) is a cap of c on the scores c * s.
         found.softcap *= part[1]
         if found.softcap <= 0:
-            raise MismatchError(ReasonClass.CONST, "the soft cap is not positive", part[1], "> 0")
+            raise NearMissError(ReasonClass.CONST, "the soft cap is not positive", part[1], "> 0")
     return found
 
 
@@ -125,7 +127,7 @@ def _tanh(walk: _Walk, op: Operation) -> Scores | None:
         return None
     if found.masks or found.softcap is not None:
         text = "a soft cap after a mask or another cap"
-        raise MismatchError(ReasonClass.ATTR, text, "cap after mask", "cap before mask")
+        raise NearMissError(ReasonClass.ATTR, text, "cap after mask", "cap before mask")
     found.softcap = 1.0
     return found
 
@@ -152,7 +154,7 @@ def _select(walk: _Walk, op: Operation) -> Scores | None:
         narrow = str(element_type_of(op.result)) not in ("f32", "f64")
         if fill != -inf and (narrow or fill > ABSORBING):
             text = "masked scores are not minus infinity"
-            raise MismatchError(ReasonClass.CONST, text, float(fill), "-inf")
+            raise NearMissError(ReasonClass.CONST, text, float(fill), "-inf")
         found.masks.append(Mask(kind, op.condition, lead, float(fill)))
         return found
     return None
@@ -165,7 +167,7 @@ def _cast(walk: _Walk, op: Operation) -> Scores | None:
     source, target = element_type_of(op.input), element_type_of(op.result)
     if not is_float(target) or not keeps_every_value(source, target):
         text = "the scores are rounded to a narrower type"
-        raise MismatchError(ReasonClass.DTYPE, text, str(target), f"{source} or wider")
+        raise NearMissError(ReasonClass.DTYPE, text, str(target), f"{source} or wider")
     return found
 
 
@@ -200,7 +202,7 @@ def _expect_same_shape(scores: SSAValue, masked: SSAValue) -> Shape:
     """Returns the leading dimensions of scores that a mask leaves in their shape.
 
     Raises:
-        MismatchError: The mask makes them larger, or may do so.
+        NearMissError: The mask makes them larger, or may do so.
     """
     before, after = value_shape(scores), value_shape(masked)
     if before == after:
@@ -210,6 +212,6 @@ def _expect_same_shape(scores: SSAValue, masked: SSAValue) -> Shape:
     numbers = [pair for pair in pairs if all(isinstance(dim, int) for dim in pair)]
     if len(before) != len(after) or any(mine != theirs for mine, theirs in numbers):
         text = "the mask has more elements than the scores"
-        raise MismatchError(ReasonClass.SHAPE, text, *shown)
+        raise NearMissError(ReasonClass.SHAPE, text, *shown)
     text = "the mask is not proved to have at most the elements of the scores"
-    raise MismatchError(ReasonClass.SYMBOL, text, *shown)
+    raise NearMissError(ReasonClass.SYMBOL, text, *shown)

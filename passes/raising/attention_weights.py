@@ -14,7 +14,7 @@ from ge_dialect.ge.reductions import SoftmaxOp
 from ge_dialect.ge.types import Shape, value_shape
 from ge_dialect.ge.unary import IsNanOp
 from ge_dialect.passes.canonicalization.operands import uniform_value
-from ge_dialect.passes.raising.match import MismatchError
+from ge_dialect.passes.near_miss import NearMissError
 from ge_dialect.remarks import ReasonClass
 
 MOST_STEPS = 8
@@ -36,7 +36,7 @@ class Weights:
     nan_guard: bool
     shapes: list[Shape]
     ops: list[Operation]
-    problem: MismatchError | None
+    problem: NearMissError | None
 
 
 @dataclass
@@ -44,7 +44,7 @@ class _Way:
     nan_guard: bool = False
     shapes: list[Shape] = field(default_factory=list[Shape])
     ops: list[Operation] = field(default_factory=list[Operation])
-    problem: MismatchError | None = None
+    problem: NearMissError | None = None
 
 
 def find_weights(value: SSAValue) -> Weights | None:
@@ -95,20 +95,20 @@ def _guarded(op: SelectOp, way: _Way) -> SSAValue | None:
     return op.on_false
 
 
-def _dropout_problem(op: DropoutOp) -> MismatchError | None:
+def _dropout_problem(op: DropoutOp) -> NearMissError | None:
     if op.is_identity():
         return None
     ratio = None if op.ratio is None else constant_scalar(op.ratio)
     if op.ratio is not None and ratio is None:
         text = "the dropout ratio is not a constant"
-        return MismatchError(ReasonClass.CONST, text, "a value", "0")
+        return NearMissError(ReasonClass.CONST, text, "a value", "0")
     found = 0.5 if ratio is None else float(ratio)
-    return MismatchError(ReasonClass.ATTR, "dropout may drop weights", found, 0.0)
+    return NearMissError(ReasonClass.ATTR, "dropout may drop weights", found, 0.0)
 
 
-def _axis_problem(op: SoftmaxOp) -> MismatchError | None:
+def _axis_problem(op: SoftmaxOp) -> NearMissError | None:
     axis, rank = op.axis.value.data, len(value_shape(op.input))
     if axis in (-1, rank - 1):
         return None
     text = "softmax is not along the last dimension"
-    return MismatchError(ReasonClass.ATTR, text, axis, rank - 1)
+    return NearMissError(ReasonClass.ATTR, text, axis, rank - 1)

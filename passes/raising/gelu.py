@@ -15,15 +15,14 @@ from ge_dialect.ge.activations import GeluOp, TanhOp
 from ge_dialect.ge.binary import AddOp, MulOp
 from ge_dialect.ge.constants import constant_scalar
 from ge_dialect.ge.unary import ErfOp
+from ge_dialect.passes.near_miss import NearMissError
 from ge_dialect.passes.raising.match import (
     Found,
-    MismatchError,
     Raise,
-    commuted,
     near,
-    owner,
     product_of,
 )
+from ge_dialect.passes.values import commuted, owner
 from ge_dialect.remarks import ReasonClass
 
 _CUBIC = 0.044715
@@ -71,7 +70,7 @@ class RaiseGelu(Raise):
                 return None
             if not near(product.scalar, 0.5, x):
                 text = "the factor of the product is not one half"
-                raise MismatchError(ReasonClass.CONST, text, product.scalar, 0.5)
+                raise NearMissError(ReasonClass.CONST, text, product.scalar, 0.5)
             add, function = parts
             inner = _erf_argument if isinstance(function, ErfOp) else _tanh_argument
             ops = [*product.ops, add, function, *inner(function.input, x)]
@@ -84,15 +83,15 @@ def _erf_argument(value: SSAValue, x: SSAValue) -> list[Operation]:
     """Returns the ops of `x / sqrt(2)`.
 
     Raises:
-        MismatchError: `value` is something else.
+        NearMissError: `value` is something else.
     """
     product = product_of(value)
     if product.factors != [x]:
         text = "the argument of 'ge.erf' is no multiple of the other factor"
-        raise MismatchError(ReasonClass.CONST, text)
+        raise NearMissError(ReasonClass.CONST, text)
     if not near(product.scalar, math.sqrt(0.5), x):
         text = "the argument of 'ge.erf' has another factor"
-        raise MismatchError(ReasonClass.CONST, text, product.scalar, math.sqrt(0.5))
+        raise NearMissError(ReasonClass.CONST, text, product.scalar, math.sqrt(0.5))
     return product.ops
 
 
@@ -100,21 +99,21 @@ def _tanh_argument(value: SSAValue, x: SSAValue) -> list[Operation]:
     """Returns the ops of `sqrt(2 / pi) * (x + 0.044715 * x**3)`.
 
     Raises:
-        MismatchError: `value` is something else.
+        NearMissError: `value` is something else.
     """
     product = product_of(value)
     text = "the argument of 'ge.tanh' is not that of GELU"
     sums = [add for one in product.factors if (add := owner(one, AddOp)) is not None]
     rest = [one for one in product.factors if owner(one, AddOp) is None]
     if len(sums) != 1 or rest not in ([], [x]):
-        raise MismatchError(ReasonClass.CONST, text)
+        raise NearMissError(ReasonClass.CONST, text)
     if not near(product.scalar, math.sqrt(2 / math.pi), x):
-        raise MismatchError(ReasonClass.CONST, text, product.scalar, math.sqrt(2 / math.pi))
+        raise NearMissError(ReasonClass.CONST, text, product.scalar, math.sqrt(2 / math.pi))
     for first, power in commuted(sums[0]):
         is_first = first is x if not rest else constant_scalar(first) == 1
         cubic = product_of(power)
         if is_first and cubic.factors == [x] * (3 - len(rest)):
             if not near(cubic.scalar, _CUBIC, x):
-                raise MismatchError(ReasonClass.CONST, text, cubic.scalar, _CUBIC)
+                raise NearMissError(ReasonClass.CONST, text, cubic.scalar, _CUBIC)
             return [*product.ops, sums[0], *cubic.ops]
-    raise MismatchError(ReasonClass.CONST, text)
+    raise NearMissError(ReasonClass.CONST, text)

@@ -17,8 +17,10 @@ from ge_dialect.ge.elementwise import BinaryOp
 from ge_dialect.ge.movement import ReshapeOp
 from ge_dialect.ge.types import element_type_of, show_shape, static_shape, tensor_type, value_shape
 from ge_dialect.passes.canonicalization.operands import uniform_value
+from ge_dialect.passes.near_miss import NearMissError
 from ge_dialect.passes.raising.heads import Chain
-from ge_dialect.passes.raising.match import Found, MismatchError, Raise, owner
+from ge_dialect.passes.raising.match import Found, Raise
+from ge_dialect.passes.values import owner
 from ge_dialect.remarks import ReasonClass
 
 
@@ -71,10 +73,10 @@ class RaiseGroupNorm(Raise):
         groups = grouped[1]
         if len(grouped) != 3 or not isinstance(groups, int) or shape[1] % max(groups, 1):
             text = "the groups of 'ge.instance_norm' are no channels of its input"
-            raise MismatchError(ReasonClass.SHAPE, text, show_shape(grouped), show_shape(shape))
+            raise NearMissError(ReasonClass.SHAPE, text, show_shape(grouped), show_shape(shape))
         if uniform_value(op.scale) != 1 or uniform_value(op.bias) != 0:
             text = "'ge.instance_norm' over groups scales or shifts by itself"
-            raise MismatchError(ReasonClass.CONST, text)
+            raise NearMissError(ReasonClass.CONST, text)
         ops: list[Operation] = [after, op, before]
         scale = _absorb(ops, MulOp, shape)
         bias = _absorb(ops, AddOp, shape)

@@ -12,8 +12,9 @@ from ge_dialect.ge.extents import known_product
 from ge_dialect.ge.movement import BroadcastToOp, ReshapeOp, TileOp
 from ge_dialect.ge.types import MaybeDim, Shape, show_shape, value_shape
 from ge_dialect.passes.canonicalization.groups import is_known, split_dims
+from ge_dialect.passes.near_miss import NearMissError
 from ge_dialect.passes.raising.heads import Chain
-from ge_dialect.passes.raising.match import Found, MismatchError, Raise
+from ge_dialect.passes.raising.match import Found, Raise
 from ge_dialect.remarks import ReasonClass
 
 
@@ -110,5 +111,5 @@ class AbsorbGroupedHeads(Raise):
         if key.shape[1] != value.shape[1]:
             text = "keys and values are repeated for groups of different size"
             found, wanted = show_shape(value.shape), show_shape(key.shape)
-            raise MismatchError(ReasonClass.SHAPE, text, found, wanted)
+            raise NearMissError(ReasonClass.SHAPE, text, found, wanted)
         return _Grouped(op, key, value, ops=[op], feeders=[*key.ops, *value.ops])

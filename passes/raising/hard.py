@@ -16,16 +16,16 @@ from ge_dialect.ge.binary import AddOp, DivOp, MulOp
 from ge_dialect.ge.constants import constant_scalar
 from ge_dialect.ge.elementwise import ClipOp
 from ge_dialect.ge.types import element_type_of
+from ge_dialect.passes.near_miss import NearMissError
 from ge_dialect.passes.raising.match import (
     Found,
-    MismatchError,
     Raise,
     near,
-    owner,
     product_of,
     scaled,
     with_scalar,
 )
+from ge_dialect.passes.values import owner
 from ge_dialect.remarks import ReasonClass
 
 
@@ -122,9 +122,9 @@ class RaiseHardSwish(Raise):
                 return None
             if not near(product.scalar, 1 / 6, x) or ramp.alpha != 1:
                 text = "the factor of the product is not one sixth"
-                raise MismatchError(ReasonClass.CONST, text, product.scalar, 1 / 6)
+                raise NearMissError(ReasonClass.CONST, text, product.scalar, 1 / 6)
             if isinstance(element_type := element_type_of(x), Float16Type):
                 text = "the product overflows where a hard swish does not"
-                raise MismatchError(ReasonClass.DTYPE, text, str(element_type), "f32")
+                raise NearMissError(ReasonClass.DTYPE, text, str(element_type), "f32")
             return _HardSwish(x, ops=[*product.ops, *ramp.ops])
         return None

@@ -21,7 +21,8 @@ from ge_dialect.ge.types import (
     value_shape,
 )
 from ge_dialect.passes.canonicalization.groups import compose, paired_groups, same_shape
-from ge_dialect.passes.raising.match import MismatchError, scaled
+from ge_dialect.passes.near_miss import NearMissError
+from ge_dialect.passes.raising.match import scaled
 from ge_dialect.remarks import ReasonClass
 
 
@@ -132,19 +133,19 @@ def expect_broadcasts(value: SSAValue, lead: Shape, name: str) -> None:
     """Checks that the leading dimensions of an operand are proved to broadcast to `lead`.
 
     Raises:
-        MismatchError: They are not.
+        NearMissError: They are not.
     """
     mine = value_shape(value)[:-2]
     if len(mine) > len(lead):
         text = f"'{name}' has more leading dimensions than the scores"
-        raise MismatchError(ReasonClass.SHAPE, text, show_shape(mine), show_shape(lead))
+        raise NearMissError(ReasonClass.SHAPE, text, show_shape(mine), show_shape(lead))
     for have, want in zip(reversed(mine), reversed(lead), strict=False):
         if have == 1 or (have == want and have is not None):
             continue
         known = isinstance(have, int) and isinstance(want, int)
         reason = ReasonClass.SHAPE if known else ReasonClass.SYMBOL
         text = f"'{name}' is not proved to have the leading dimensions of the scores"
-        raise MismatchError(reason, text, show_shape(mine), show_shape(lead))
+        raise NearMissError(reason, text, show_shape(mine), show_shape(lead))
 
 
 def to_heads(chain: Chain, value: SSAValue, lead: Shape, heads: Shape) -> SSAValue:

@@ -12,13 +12,15 @@ from xdsl.ir import Operation, SSAValue
 
 from ge_dialect.ge.binary import AddOp, DivOp, MulOp, SubOp
 from ge_dialect.ge.normalization import LayerNormOp
-from ge_dialect.passes.raising.match import Found, MismatchError, Raise, owner
+from ge_dialect.passes.near_miss import NearMissError
+from ge_dialect.passes.raising.match import Found, Raise
 from ge_dialect.passes.raising.normalization import (
     find_normalized,
     mean_axis,
     mean_input,
     parameter_after,
 )
+from ge_dialect.passes.values import owner
 from ge_dialect.remarks import ReasonClass
 
 
@@ -58,7 +60,7 @@ class RaiseLayerNorm(Raise):
         axis = mean_axis(difference.rhs)
         if axis != normal.axis:
             text = "'axes' of the means differ"
-            raise MismatchError(ReasonClass.ATTR, text, f"from {axis}", f"from {normal.axis}")
+            raise NearMissError(ReasonClass.ATTR, text, f"from {axis}", f"from {normal.axis}")
         mean = difference.rhs.owner
         assert isinstance(mean, Operation)
         ops = [*normal.ops, difference, mean]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
@@ -19,35 +19,11 @@ from ge_dialect.ge.structure import FusionOp
 from ge_dialect.ge.unary import NegOp
 from ge_dialect.locations import fuse, op_name
 from ge_dialect.passes.driver import Rewrite
+from ge_dialect.passes.near_miss import NearMissError
+from ge_dialect.passes.values import commuted, owner
 from ge_dialect.remarks import ReasonClass
 
 NAME = "ge-raise"
-
-OpT = TypeVar("OpT", bound=Operation)
-
-
-class MismatchError(Exception):
-    """The ops have the structure of a composite, and still are none.
-
-    Attributes:
-        reason: The class of the reason.
-        message: One line.
-        found: The value that stood in the way.
-        wanted: What it should have been.
-    """
-
-    def __init__(
-        self,
-        reason: ReasonClass,
-        message: str,
-        found: str | float | None = None,
-        wanted: str | float | None = None,
-    ):
-        super().__init__(message)
-        self.reason = reason
-        self.message = message
-        self.found = found
-        self.wanted = wanted
 
 
 @dataclass
@@ -81,7 +57,7 @@ class Raise(Rewrite, ABC):
         """Returns the composite that `op` is the core of; None where it looks like none.
 
         Raises:
-            MismatchError: It looks like one, and something does not fit.
+            NearMissError: It looks like one, and something does not fit.
         """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
@@ -93,16 +69,8 @@ class Raise(Rewrite, ABC):
             if found is None:
                 return
             check_uses(found.ops)
-        except MismatchError as miss:
-            remarks.missed(
-                NAME,
-                rule,
-                op,
-                miss.message,
-                reason=miss.reason,
-                found=miss.found,
-                wanted=miss.wanted,
-            )
+        except NearMissError as miss:
+            miss.report(NAME, rule, op)
             return
         new = found.build()
         old = [*found.ops, *found.feeders]
@@ -118,7 +86,7 @@ def check_uses(ops: Sequence[Operation]) -> None:
     """Checks that nobody but `ops` reads what they compute, the result of the first one aside.
 
     Raises:
-        MismatchError: Somebody does.
+        NearMissError: Somebody does.
     """
     inside = set(ops)
     for op in ops[1:]:
@@ -130,19 +98,7 @@ def check_uses(ops: Sequence[Operation]) -> None:
                     f"the result of '{op_name(op)}' has {len(users)} uses, {len(outside)} outside: "
                     f"{op_name(outside[0])}"
                 )
-                raise MismatchError(ReasonClass.USE, message, len(outside), 0)
-
-
-def owner(value: SSAValue, op_class: type[OpT]) -> OpT | None:
-    """Returns the op that computes `value` if it is of a class, else None."""
-    found = value.owner
-    return found if isinstance(found, op_class) else None
-
-
-def commuted(op: BinaryOp) -> Iterator[tuple[SSAValue, SSAValue]]:
-    """Yields the operands of a binary op in both orders."""
-    yield op.lhs, op.rhs
-    yield op.rhs, op.lhs
+                raise NearMissError(ReasonClass.USE, message, len(outside), 0)
 
 
 def with_scalar(op: BinaryOp) -> tuple[SSAValue, float] | None:

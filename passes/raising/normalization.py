@@ -17,7 +17,9 @@ from ge_dialect.ge.reductions import ReduceMeanOp
 from ge_dialect.ge.structure import HostCallOp
 from ge_dialect.ge.types import element_type_of, value_shape
 from ge_dialect.ge.unary import ReciprocalOp, RsqrtOp, SqrtOp
-from ge_dialect.passes.raising.match import Found, MismatchError, Raise, commuted, owner
+from ge_dialect.passes.near_miss import NearMissError
+from ge_dialect.passes.raising.match import Found, Raise
+from ge_dialect.passes.values import commuted, owner
 from ge_dialect.remarks import ReasonClass
 
 
@@ -42,7 +44,7 @@ def find_normalized(op: Operation) -> Normalized | None:
     """Returns the normalisation whose result is that of `op`.
 
     Raises:
-        MismatchError: It looks like one, and an attribute or a constant does not fit.
+        NearMissError: It looks like one, and an attribute or a constant does not fit.
     """
     for value, root in _numerators(op):
         total, ops = root
@@ -111,32 +113,32 @@ def mean_axis(value: SSAValue) -> int:
     """Returns the first dimension of a mean over all dimensions from there on.
 
     Raises:
-        MismatchError: The mean is over others, drops them, or its axes are no constants.
+        NearMissError: The mean is over others, drops them, or its axes are no constants.
     """
     if (op := owner(value, ReduceMeanOp)) is None:
-        raise MismatchError(ReasonClass.CONST, "'axes' is not a constant", "a value", "a constant")
+        raise NearMissError(ReasonClass.CONST, "'axes' is not a constant", "a value", "a constant")
     rank, axes = len(value_shape(op.input)), sorted(op.reduced_axes)
     if not axes or axes != list(range(axes[0], rank)):
         wanted = str(list(range(rank - max(len(axes), 1), rank)))
-        raise MismatchError(
+        raise NearMissError(
             ReasonClass.ATTR, "'axes' are not the last dimensions", str(axes), wanted
         )
     if not bool(op.keepdims):
-        raise MismatchError(ReasonClass.ATTR, "'keepdims' of the mean is false", "false", "true")
+        raise NearMissError(ReasonClass.ATTR, "'keepdims' of the mean is false", "false", "true")
     return axes[0]
 
 
 def _exact_epsilon(value: SSAValue) -> float:
     epsilon = constant_scalar(value)
     if epsilon is None:
-        raise MismatchError(
+        raise NearMissError(
             ReasonClass.CONST, "'epsilon' is not a constant", "a value", "a constant"
         )
     rounded = float_attr(float(epsilon)).value.data
     if rounded != epsilon:
-        raise MismatchError(ReasonClass.CONST, "'epsilon' is no f32", float(epsilon), rounded)
+        raise NearMissError(ReasonClass.CONST, "'epsilon' is no f32", float(epsilon), rounded)
     if not epsilon >= 0:
-        raise MismatchError(ReasonClass.CONST, "'epsilon' is negative", float(epsilon), "0 or more")
+        raise NearMissError(ReasonClass.CONST, "'epsilon' is negative", float(epsilon), "0 or more")
     return float(epsilon)
 
 
@@ -197,7 +199,7 @@ def _expect_wide(value: SSAValue) -> None:
     element_type = element_type_of(value)
     if not isinstance(element_type, Float32Type | Float64Type):
         text = "the norm is rounded before the parameter"
-        raise MismatchError(ReasonClass.DTYPE, text, str(element_type), "f32 or f64")
+        raise NearMissError(ReasonClass.DTYPE, text, str(element_type), "f32 or f64")
 
 
 class AbsorbScale(Raise):

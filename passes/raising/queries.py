@@ -11,7 +11,8 @@ from ge_dialect.ge.attention import FlashAttentionOp
 from ge_dialect.ge.movement import ReshapeOp
 from ge_dialect.ge.types import Shape, value_shape
 from ge_dialect.passes.raising.heads import Chain, Unscaled, unscaled
-from ge_dialect.passes.raising.match import Found, Raise, owner
+from ge_dialect.passes.raising.match import Found, Raise
+from ge_dialect.passes.values import owner
 
 
 def attention_like(

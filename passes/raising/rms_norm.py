@@ -15,8 +15,9 @@ from ge_dialect.ge.elementwise import CastOp
 from ge_dialect.ge.normalization import LayerNormOp, RMSNormOp
 from ge_dialect.ge.types import element_type_of
 from ge_dialect.passes.canonicalization.cast import keeps_every_value
-from ge_dialect.passes.raising.match import Found, Raise, owner
+from ge_dialect.passes.raising.match import Found, Raise
 from ge_dialect.passes.raising.normalization import find_normalized, parameter_after
+from ge_dialect.passes.values import owner
 
 
 @dataclass

@@ -15,8 +15,9 @@ from ge_dialect.ge.binary import AddOp, MulOp, SubOp
 from ge_dialect.ge.movement import ReshapeOp
 from ge_dialect.ge.pieces import ConcatOp
 from ge_dialect.ge.types import MaybeDim, Shape, element_type_of, show_shape, value_shape
+from ge_dialect.passes.near_miss import NearMissError
 from ge_dialect.passes.raising.heads import Chain
-from ge_dialect.passes.raising.match import Found, MismatchError, Raise, commuted, owner
+from ge_dialect.passes.raising.match import Found, Raise
 from ge_dialect.passes.raising.rotary_tables import Twice
 from ge_dialect.passes.raising.rotations import (
     Pairs,
@@ -25,6 +26,7 @@ from ge_dialect.passes.raising.rotations import (
     piece_of,
     turned_pairs,
 )
+from ge_dialect.passes.values import commuted, owner
 from ge_dialect.remarks import ReasonClass
 
 
@@ -149,17 +151,17 @@ def _found(
     """Returns a rotary embedding whose tables fit.
 
     Raises:
-        MismatchError: They do not.
+        NearMissError: They do not.
     """
     shape = value_shape(pairs.whole)
     heads = _heads_dimension(shape, [value_shape(cos), value_shape(sin)])
     if not isinstance(shape[-1], int) or (heads == 2 and not isinstance(shape[2], int)):
         text = "the number of features is not known"
-        raise MismatchError(ReasonClass.SYMBOL, text, show_shape(shape))
+        raise NearMissError(ReasonClass.SYMBOL, text, show_shape(shape))
     for table in (cos, sin):
         if element_type_of(table) != element_type_of(pairs.whole):
             found, wanted = str(element_type_of(table)), str(element_type_of(pairs.whole))
-            raise MismatchError(ReasonClass.DTYPE, "a table has another type", found, wanted)
+            raise NearMissError(ReasonClass.DTYPE, "a table has another type", found, wanted)
     chain, half = Chain(), [cos, sin]
     if twice:
         how = Twice(pairs.neighbours)
@@ -167,7 +169,7 @@ def _found(
         half = [table for table in found_halves if table is not None]
         if len(half) < 2:
             text = "the tables are not proved to have one angle for both features of a pair"
-            raise MismatchError(ReasonClass.CONST, text)
+            raise NearMissError(ReasonClass.CONST, text)
     return FoundRotary(pairs, half[0], half[1], chain.ops, heads, ops=ops, feeders=pairs.ops)
 
 
@@ -175,7 +177,7 @@ def _heads_dimension(shape: Shape, tables: list[Shape]) -> int:
     """Returns the dimension that tables do not depend on; 0 for values of rank 3.
 
     Raises:
-        MismatchError: There is no such dimension, or tables do not depend on the position.
+        NearMissError: There is no such dimension, or tables do not depend on the position.
     """
     rank = len(shape)
     padded = [(*(1,) * (rank - len(table)), *table)[:-1] for table in tables]
@@ -192,7 +194,7 @@ def _heads_dimension(shape: Shape, tables: list[Shape]) -> int:
             return heads
     text = "the tables do not have an angle for each position, the same for all heads"
     found = " and ".join(show_shape(table) for table in tables)
-    raise MismatchError(ReasonClass.SHAPE, text, found, show_shape(shape))
+    raise NearMissError(ReasonClass.SHAPE, text, found, show_shape(shape))
 
 
 @dataclass

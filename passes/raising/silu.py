@@ -23,7 +23,8 @@ from ge_dialect.ge.activations import (
 )
 from ge_dialect.ge.base import float_attr
 from ge_dialect.ge.binary import MulOp
-from ge_dialect.passes.raising.match import Found, Raise, commuted, owner, scaled
+from ge_dialect.passes.raising.match import Found, Raise, scaled
+from ge_dialect.passes.values import commuted, owner
 
 
 @dataclass

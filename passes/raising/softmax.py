@@ -10,7 +10,9 @@ from xdsl.ir import Operation, SSAValue
 from ge_dialect.ge.binary import DivOp, SubOp
 from ge_dialect.ge.reductions import ReduceMaxOp, ReduceSumOp, SoftmaxOp
 from ge_dialect.ge.unary import ExpOp
-from ge_dialect.passes.raising.match import Found, MismatchError, Raise, owner
+from ge_dialect.passes.near_miss import NearMissError
+from ge_dialect.passes.raising.match import Found, Raise
+from ge_dialect.passes.values import owner
 from ge_dialect.remarks import ReasonClass
 
 
@@ -41,13 +43,13 @@ class RaiseSoftmax(Raise):
         most = None if difference is None else owner(difference.rhs, ReduceMaxOp)
         if difference is None or most is None or most.input is not difference.lhs:
             text = "the exponential is of no difference from the maximum: it may overflow"
-            raise MismatchError(ReasonClass.CONST, text)
+            raise NearMissError(ReasonClass.CONST, text)
         axes = total.reduced_axes
         if len(axes) != 1 or most.reduced_axes != axes:
             text = "maximum and sum are not over the same one dimension"
-            raise MismatchError(ReasonClass.ATTR, text, str(most.reduced_axes), str(axes))
+            raise NearMissError(ReasonClass.ATTR, text, str(most.reduced_axes), str(axes))
         if not bool(total.keepdims) or not bool(most.keepdims):
             text = "'keepdims' of maximum or sum is false"
-            raise MismatchError(ReasonClass.ATTR, text, "false", "true")
+            raise NearMissError(ReasonClass.ATTR, text, "false", "true")
         ops: list[Operation] = [op, total, exp, difference, most]
         return _Softmax(difference.lhs, axes[0], ops=ops)

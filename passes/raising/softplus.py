@@ -13,7 +13,9 @@ from ge_dialect.ge.binary import GreaterOp
 from ge_dialect.ge.constants import constant_scalar
 from ge_dialect.ge.elementwise import SelectOp
 from ge_dialect.ge.types import element_type_of
-from ge_dialect.passes.raising.match import Found, MismatchError, Raise, owner
+from ge_dialect.passes.near_miss import NearMissError
+from ge_dialect.passes.raising.match import Found, Raise
+from ge_dialect.passes.values import owner
 from ge_dialect.remarks import ReasonClass
 
 LEAST_THRESHOLD = 16.0
@@ -46,10 +48,10 @@ class RaiseSoftplus(Raise):
         if threshold is None or not threshold >= LEAST_THRESHOLD:
             found = "a value" if threshold is None else float(threshold)
             text = "the threshold may be below where softplus is its argument"
-            raise MismatchError(ReasonClass.CONST, text, found, LEAST_THRESHOLD)
+            raise NearMissError(ReasonClass.CONST, text, found, LEAST_THRESHOLD)
         if isinstance(element_type := element_type_of(op.result), Float64Type):
             text = "softplus differs from its argument in this type"
-            raise MismatchError(ReasonClass.DTYPE, text, str(element_type), "f32")
+            raise NearMissError(ReasonClass.DTYPE, text, str(element_type), "f32")
         if op.result.type != inner.result.type:
             return None
         return _Softplus(inner.input, ops=[op, test], feeders=[inner])

@@ -15,6 +15,7 @@ from ge_dialect.ge.dtypes import to_numpy
 from ge_dialect.ge.structure import FusionOp
 from ge_dialect.ge.types import byte_size, element_type_of
 from ge_dialect.passes.driver import Rewrite
+from ge_dialect.passes.near_miss import NearMissError
 from ge_dialect.passes.weights.budget import Budget, is_constant
 from ge_dialect.remarks import ReasonClass
 
@@ -22,22 +23,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 NAME = "ge-fold-norm"
-
-
-class RefusalError(Exception):
-    """Why something is not folded.
-
-    Attributes:
-        reason: The class of the reason.
-        found: What stood in the way.
-        wanted: What it should have been.
-    """
-
-    def __init__(self, reason: ReasonClass, message: str, found: str, wanted: str):
-        super().__init__(message)
-        self.reason = reason
-        self.found = found
-        self.wanted = wanted
 
 
 @dataclass(frozen=True)
@@ -71,7 +56,7 @@ class Fold(Rewrite, ABC):
         """Returns new ops, the last of which takes the place of `op`; None where nothing fits.
 
         Raises:
-            RefusalError: It looks foldable and is not.
+            NearMissError: It looks foldable and is not.
         """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
@@ -80,9 +65,8 @@ class Fold(Rewrite, ABC):
         rule = type(self).__name__
         try:
             new = self.fold(op)
-        except RefusalError as why:
-            compared = {"found": why.found, "wanted": why.wanted}
-            remarks.missed(NAME, rule, op, str(why), reason=why.reason, **compared)
+        except NearMissError as miss:
+            miss.report(NAME, rule, op)
             return
         if new is not None:
             remarks.passed(NAME, rule, op, f"folded into {new[-1].name}")
@@ -100,16 +84,16 @@ class Fold(Rewrite, ABC):
         """Checks that a weight may be computed anew.
 
         Raises:
-            RefusalError: It is no constant, others read it, or it is too large.
+            NearMissError: It is no constant, others read it, or it is too large.
         """
         if not is_constant(weight):
-            raise RefusalError(
+            raise NearMissError(
                 ReasonClass.CONST, "the weight is not a constant", "a value", "a constant"
             )
         if (uses := weight.uses.get_length()) > 1:
             text = "the weight has other users, which need it as it is"
-            raise RefusalError(ReasonClass.USE, text, f"{uses} uses", "1 use")
+            raise NearMissError(ReasonClass.USE, text, f"{uses} uses", "1 use")
         if not self.budget.allows(weight):
             text = "no bytes are left for new weights (option 'max-bytes')"
             size, left = byte_size(weight.type), self.budget.left
-            raise RefusalError(ReasonClass.COST, text, f"{size} bytes", f"at most {left} bytes")
+            raise NearMissError(ReasonClass.COST, text, f"{size} bytes", f"at most {left} bytes")

@@ -30,8 +30,9 @@ from ge_dialect.ge.types import element_type_of, show_shape, value_shape
 from ge_dialect.locations import fuse
 from ge_dialect.passes.algebra.common import of_plain_floats
 from ge_dialect.passes.driver import Driver
+from ge_dialect.passes.near_miss import NearMissError
 from ge_dialect.passes.weights.budget import Budget, is_constant, wide_array
-from ge_dialect.passes.weights.fold import NAME, Affine, Fold, RefusalError
+from ge_dialect.passes.weights.fold import NAME, Affine, Fold
 from ge_dialect.passes.weights.linear import LINEAR, Linear, linear_of, per_place
 from ge_dialect.remarks import ReasonClass
 
@@ -57,7 +58,7 @@ class FoldAffineIntoWeights(Fold):
             return None
         if (uses := value.uses.get_length()) > 1:
             text = f"the result of '{linear.op.name}' has other users"
-            raise RefusalError(ReasonClass.USE, text, f"{uses} uses", "1 use")
+            raise NearMissError(ReasonClass.USE, text, f"{uses} uses", "1 use")
         affine = _affine_of(op, value, linear)
         self._expect_allowed(affine, linear)
         new = self._rebuilt(affine, linear)
@@ -69,15 +70,15 @@ class FoldAffineIntoWeights(Fold):
         if affine.shift is not None and not linear.can_shift():
             text = "a product of more than two dimensions adds nothing"
             found, wanted = show_shape(value_shape(linear.op.result)), "rank 2"
-            raise RefusalError(ReasonClass.SHAPE, text, found, wanted)
+            raise NearMissError(ReasonClass.SHAPE, text, found, wanted)
         if affine.scale is not None:
             self.expect_affordable(linear.weight)
         if not is_constant(bias):
             text = "the bias is not a constant"
-            raise RefusalError(ReasonClass.CONST, text, "a value", "a constant")
+            raise NearMissError(ReasonClass.CONST, text, "a value", "a constant")
         if self.exact and not _keeps_roundings(affine, linear):
             text = "weights would be rounded (option 'exact')"
-            raise RefusalError(ReasonClass.DISABLED, text, "exact=true", "exact=false")
+            raise NearMissError(ReasonClass.DISABLED, text, "exact=true", "exact=false")
 
     def _rebuilt(self, affine: Affine, linear: Linear) -> list[Operation]:
         new: list[Operation] = []
@@ -122,7 +123,7 @@ def _affine_of(op: Operation, value: SSAValue, linear: Linear) -> Affine:
     """Returns what `op` does to each output.
 
     Raises:
-        RefusalError: It differs along other dimensions than that of the outputs.
+        NearMissError: It differs along other dimensions than that of the outputs.
     """
     outputs = linear.outputs
     assert outputs is not None
@@ -133,7 +134,7 @@ def _affine_of(op: Operation, value: SSAValue, linear: Linear) -> Affine:
     if factors is None:
         text = "the constant has not one number for each output"
         wanted = f"{outputs} numbers along dimension {linear.axis}"
-        raise RefusalError(ReasonClass.SHAPE, text, show_shape(value_shape(other)), wanted)
+        raise NearMissError(ReasonClass.SHAPE, text, show_shape(value_shape(other)), wanted)
     match op:
         case MulOp():
             return Affine(factors, None)
@@ -151,7 +152,7 @@ def _affine_of_norm(op: BatchNormOp, linear: Linear) -> Affine:
 
     if linear.axis != 1:
         text = "the norm is along another dimension than the outputs"
-        raise RefusalError(ReasonClass.SHAPE, text, "dimension 1", f"dimension {linear.axis}")
+        raise NearMissError(ReasonClass.SHAPE, text, "dimension 1", f"dimension {linear.axis}")
     scale, bias, mean, variance = map(wide_array, (op.scale, op.bias, op.mean, op.variance))
     with np.errstate(all="ignore"):
         factors = scale / np.sqrt(variance + op.epsilon.value.data)
@@ -166,14 +167,14 @@ def _expect_finite(array: npt.NDArray[Any] | None) -> None:
 
     if array is None or not np.isfinite(array).all():
         text = "a factor or a shift is not finite"
-        raise RefusalError(ReasonClass.CONST, text, "infinity or NaN", "finite numbers")
+        raise NearMissError(ReasonClass.CONST, text, "infinity or NaN", "finite numbers")
 
 
 def _wide_bias(linear: Linear) -> npt.NDArray[Any] | None:
     """Returns what the op adds for each output.
 
     Raises:
-        RefusalError: It adds different numbers in different rows.
+        NearMissError: It adds different numbers in different rows.
     """
     if linear.bias is None:
         return None
@@ -185,7 +186,7 @@ def _wide_bias(linear: Linear) -> npt.NDArray[Any] | None:
     if bias is None:
         text = "the bias differs between rows"
         found = show_shape(value_shape(linear.bias))
-        raise RefusalError(ReasonClass.SHAPE, text, found, f"[{outputs}]")
+        raise NearMissError(ReasonClass.SHAPE, text, found, f"[{outputs}]")
     return bias * linear.op.beta.value.data
 
 
@@ -221,15 +222,15 @@ class FoldScaleOfInput(Fold):
         if factors is None:
             text = "the constant has not one number for each input"
             found = show_shape(value_shape(product.rhs))
-            raise RefusalError(ReasonClass.SHAPE, text, found, f"{size} numbers")
+            raise NearMissError(ReasonClass.SHAPE, text, found, f"{size} numbers")
         if not product.result.has_one_use():
             text, uses = "the product has other users", product.result.uses.get_length()
-            raise RefusalError(ReasonClass.USE, text, f"{uses} uses", "1 use")
+            raise NearMissError(ReasonClass.USE, text, f"{uses} uses", "1 use")
         _expect_finite(factors)
         self.expect_affordable(linear.weight)
         if self.exact and not Affine(factors, None).of_powers_of_two():
             text = "weights would be rounded (option 'exact')"
-            raise RefusalError(ReasonClass.DISABLED, text, "exact=true", "exact=false")
+            raise NearMissError(ReasonClass.DISABLED, text, "exact=true", "exact=false")
         weight = self.constant(
             linear.scaled_inputs(wide_array(linear.weight), factors), linear.weight
         )
@@ -270,11 +271,11 @@ class FoldScaleIntoAttention(Fold):
                 continue
             if not operand.has_one_use():
                 text, uses = "the product has other users", operand.uses.get_length()
-                raise RefusalError(ReasonClass.USE, text, f"{uses} uses", "1 use")
+                raise NearMissError(ReasonClass.USE, text, f"{uses} uses", "1 use")
             scale = op.scale.value.data * factor
             if self.exact and abs(np.frexp(factor)[0]) != 0.5:
                 text = "the scale would be rounded (option 'exact')"
-                raise RefusalError(ReasonClass.DISABLED, text, "exact=true", "exact=false")
+                raise NearMissError(ReasonClass.DISABLED, text, "exact=true", "exact=false")
             if not isfinite(scale) or not float(np.float32(scale)):
                 continue
             new = op.clone()

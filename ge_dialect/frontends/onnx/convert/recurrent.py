@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypedDict
 
 from xdsl.ir import Attribute, SSAValue
 
@@ -37,9 +38,7 @@ def rnn(node: Node) -> list[SSAValue]:
         node.optional(3),
         node.optional(4),
         _state(node, 5),
-        direction=_direction(node),
-        clip=_clip(node),
-        gates=_gates(node, RNNOp),
+        **_common(node, RNNOp),
     )
     return _results(node, op)
 
@@ -52,10 +51,8 @@ def gru(node: Node) -> list[SSAValue]:
         node.optional(3),
         node.optional(4),
         _state(node, 5),
-        direction=_direction(node),
         linear_before_reset=node.get_flag("linear_before_reset"),
-        clip=_clip(node),
-        gates=_gates(node, GRUOp),
+        **_common(node, GRUOp),
     )
     return _results(node, op)
 
@@ -66,10 +63,8 @@ def lstm(node: Node) -> list[SSAValue]:
     op = LSTMOp(
         *_weights(node),
         _options(node),
-        direction=_direction(node),
         input_forget=node.get_flag("input_forget"),
-        clip=_clip(node),
-        gates=_gates(node, LSTMOp),
+        **_common(node, LSTMOp),
     )
     return _results(node, op)
 
@@ -84,10 +79,8 @@ def dynamic_quantize_lstm(node: Node) -> list[SSAValue]:
         (turned[0], node[8], node[9]),
         (turned[1], node[10], node[11]),
         _options(node),
-        direction=_direction(node),
         input_forget=node.get_flag("input_forget"),
-        clip=_clip(node),
-        gates=_gates(node, DynamicQuantizeLSTMOp),
+        **_common(node, DynamicQuantizeLSTMOp),
     )
     return _results(node, op)
 
@@ -136,15 +129,24 @@ def _results(node: Node, op: RecurrentOp) -> list[SSAValue]:
     return values[: len(node.used)]
 
 
+class _Common(TypedDict):
+    """What every recurrent op is built with."""
+
+    direction: str
+    clip: float | None
+    gates: dict[str, Attribute | None]
+
+
+def _common(node: Node, op_class: type[RecurrentOp]) -> _Common:
+    clip = node.get_float("clip") if node.has("clip") else None
+    return {"direction": _direction(node), "clip": clip, "gates": _gates(node, op_class)}
+
+
 def _direction(node: Node) -> str:
     direction = node.get_string("direction", DIRECTIONS[0])
     if direction not in DIRECTIONS:
         node.fail(f"expected 'direction' to be one of {', '.join(DIRECTIONS)}, got {direction}")
     return direction
-
-
-def _clip(node: Node) -> float | None:
-    return node.get_float("clip") if node.has("clip") else None
 
 
 def _gates(node: Node, op_class: type[RecurrentOp]) -> dict[str, Attribute | None]:
