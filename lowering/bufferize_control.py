@@ -15,9 +15,10 @@ from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp, constant_scalar
 from ge_dialect.ge.structure import IfOp, LoopOp, yield_of
 from ge_dialect.ge.types import element_type_of, is_tensor, shape_of
-from ge_dialect.ge_exec import BranchOp
+from ge_dialect.ge_exec import BranchOp, StoreOp
 from ge_dialect.ge_exec import LoopOp as LoopTask
-from ge_dialect.ge_exec.memory import base_of, is_buffer
+from ge_dialect.ge_exec.memory import base_of, is_buffer, storage_type
+from ge_dialect.lowering.kernels import block_of
 
 if TYPE_CHECKING:
     from ge_dialect.lowering.bufferizer import Bufferizer
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 def lower_if(plan: Bufferizer, op: IfOp) -> None:
     """Adds a branch."""
-    home = _home(op)
+    home = block_of(op)
     condition = plan.buffer(op.condition)
     targets = [plan.new(result.type, op, home, result.name_hint) for result in op.results]
     branch = BranchOp(plan.next_id(), condition)
@@ -45,7 +46,7 @@ def lower_if(plan: Bufferizer, op: IfOp) -> None:
 
 def lower_loop(plan: Bufferizer, op: LoopOp) -> None:
     """Adds a loop: first the copies that give what it carries its initial values."""
-    home, body = _home(op), op.body.block
+    home, body = block_of(op), op.body.block
     limit = plan.buffer(op.trip_count)
     iteration = plan.new(body.args[0].type, op, body)
     initial = [op.condition, *op.carried]
@@ -72,8 +73,6 @@ def lower_loop(plan: Bufferizer, op: LoopOp) -> None:
 def _body(
     plan: Bufferizer, op: LoopOp, places: Sequence[SSAValue], scans: Sequence[SSAValue]
 ) -> list[Operation]:
-    from ge_dialect.ge_exec import StoreOp
-
     body, carried = op.body.block, places[1:]
     for arg, place in zip(body.args, places, strict=True):
         plan.bind(arg, place)
@@ -95,12 +94,6 @@ def _body(
     return tasks
 
 
-def _home(op: Operation) -> Block:
-    block = op.parent
-    assert block is not None
-    return block
-
-
 def _want(
     plan: Bufferizer, values: Sequence[SSAValue], targets: Sequence[SSAValue], block: Block
 ) -> None:
@@ -113,8 +106,6 @@ def _want(
 
 def _fits(type: Attribute, target: SSAValue) -> bool:
     """Whether a value of a type can be written to a place as it is."""
-    from ge_dialect.ge_exec.memory import storage_type
-
     return storage_type(type) == target.type
 
 
@@ -163,7 +154,7 @@ def _initialise(
     """Returns the place of what a loop carries, which holds the initial value."""
     if is_kept and _fits(type, plan.buffer(value)):
         return plan.buffer(value)  # no iteration writes it
-    home = _home(op)
+    home = block_of(op)
     if _fits_in_place(plan, op, value, type, home):
         return plan.buffer(value)
     place = plan.new(type, op, home, value.name_hint)
@@ -181,7 +172,7 @@ def _fits_in_place(
 
 def _scan_target(plan: Bufferizer, op: LoopOp, result: SSAValue) -> SSAValue:
     """Returns the place of a scan result; one that grows starts with no slices."""
-    place = plan.new(result.type, op, _home(op), result.name_hint)
+    place = plan.new(result.type, op, block_of(op), result.name_hint)
     if not is_buffer(place.type):
         plan.launch(_no_slices(result), place)
     return place

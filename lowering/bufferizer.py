@@ -30,7 +30,7 @@ from ge_dialect.ge_exec import (
 )
 from ge_dialect.ge_exec.memory import Storage, base_of, buffer_bytes, buffer_type, storage_type
 from ge_dialect.locations import location_name, op_name
-from ge_dialect.lowering.kernels import KernelTable
+from ge_dialect.lowering.kernels import KernelTable, block_of
 
 
 @dataclass
@@ -193,7 +193,7 @@ class Bufferizer:
         constant = value.owner
         assert isinstance(constant, ConstantOp)
         if isinstance(constant.value, StringsAttr):
-            return self.launch(constant, self.new(value.type, constant, _block_of(constant)))
+            return self.launch(constant, self.new(value.type, constant, block_of(constant)))
         weight = WeightOp(weight_attr(constant), buffer_type(tensor_of(value)))
         weight.result.name_hint = value.name_hint
         weight.location = constant.location
@@ -245,12 +245,6 @@ class Bufferizer:
             taken.add(base)
             outputs.append(OutputOp(name, buffer))
         return outputs
-
-
-def _block_of(op: Operation) -> Block:
-    block = op.parent
-    assert block is not None
-    return block
 
 
 def weight_attr(constant: ConstantOp) -> WeightAttr:

@@ -47,9 +47,7 @@ class KernelTable:
         title = "Fill" if isinstance(op, ConstantOp) else op.ge_op_type()
         symbol = self._symbol(title)
         kernel = KernelOp(symbol, title, engine_of(op), op.flops(), body)
-        block = self.anchor.parent
-        assert block is not None
-        block.insert_op_before(kernel, self.anchor)
+        block_of(self.anchor).insert_op_before(kernel, self.anchor)
         return symbol
 
     def _symbol(self, title: str) -> str:
@@ -58,6 +56,13 @@ class KernelTable:
             self.counts[title] = number + 1
             if (symbol := f"{title}_{number}") not in self.taken:
                 return symbol
+
+
+def block_of(op: Operation) -> Block:
+    """Returns the block that an op is in."""
+    block = op.parent
+    assert block is not None
+    return block
 
 
 def engine_of(op: GEOp) -> Engine:

@@ -1,24 +1,45 @@
-"""What patterns of several passes ask about values."""
+"""What patterns of several passes ask about values, and how they collect new ones."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from xdsl.ir import Operation, SSAValue
 
+from ge_dialect.ge.access import operands_of
+from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.elementwise import BinaryOp
+from ge_dialect.ge.structure import FusionOp
 
 OpT = TypeVar("OpT", bound=Operation)
 
 
+def in_kernel(op: Operation) -> bool:
+    """Whether an op is part of a fused kernel: what that does is decided."""
+    return type(op.parent_op()) is FusionOp
+
+
 def owner(value: SSAValue, op_class: type[OpT]) -> OpT | None:
-    """Returns the op that computes `value` if it is of a class, else None."""
+    """Returns the op that computes `value` if it is of exactly a class, else None."""
     found = value.owner
-    return found if isinstance(found, op_class) else None
+    return found if type(found) is op_class else None
 
 
-def commuted(op: BinaryOp) -> Iterator[tuple[SSAValue, SSAValue]]:
-    """Yields the operands of a binary op in both orders."""
-    yield op.lhs, op.rhs
-    yield op.rhs, op.lhs
+def commuted(op: BinaryOp) -> Sequence[tuple[SSAValue, SSAValue]]:
+    """Returns the operands of a binary op in both orders."""
+    lhs, rhs = operands_of(op)
+    return (lhs, rhs), (rhs, lhs)
+
+
+@dataclass
+class NewOps:
+    """New ops in order."""
+
+    ops: list[Operation] = field(default_factory=list[Operation])
+
+    def add(self, op: GEOp) -> SSAValue:
+        """Appends an op; returns its first result."""
+        self.ops.append(op)
+        return op.results[0]

@@ -17,7 +17,8 @@ from ge_dialect.passes.rewrites import counting
 from ge_dialect.tools.api import make_context
 from ge_dialect.tools.check.bisect import bisect, run_passes
 from ge_dialect.tools.ge_opt import GEOptMain, main_with
-from tests.wrong_passes import TEST_PASSES, AddToSubPass, TestingMain, UncountedPass, blocks, parse
+from tests.fusion_graphs import parse
+from tests.wrong_passes import TEST_PASSES, AddToSubPass, TestingMain, UncountedPass, blocks
 
 COPIES, WRONG = 50, 37
 

@@ -16,7 +16,8 @@ from ge_dialect.tools.check.reduce import Reducer
 from ge_dialect.tools.check.values import difference
 from ge_dialect.tools.cli import run_tool
 from ge_dialect.tools.ge_opt import main_with
-from tests.wrong_passes import blocks, fails, make_folder, parse
+from tests.fusion_graphs import parse
+from tests.wrong_passes import blocks, fails, make_folder
 
 WRONG = "test-add-to-sub{wrong=1}"
 

@@ -12,7 +12,6 @@ import pytest
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
 from xdsl.dialects.dlti import TargetDeviceSpecAttr, TargetSystemSpecAttr
 from xdsl.ir import Attribute
-from xdsl.parser import Parser
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.attributes import TargetAttr
@@ -34,6 +33,7 @@ from ge_dialect.targets.dlti import (
     target_of,
 )
 from ge_dialect.tools.api import compile, make_context
+from tests.fusion_graphs import parse
 
 GRAPH = """
 func.func @main(%x: tensor<256xf32> {ge.name = "x"}) -> (tensor<256xf32> {ge.name = "y"}) {
@@ -45,12 +45,6 @@ func.func @main(%x: tensor<256xf32> {ge.name = "x"}) -> (tensor<256xf32> {ge.nam
   func.return %z : tensor<256xf32>
 }
 """
-
-
-def parse(text: str) -> ModuleOp:
-    module = Parser(make_context(), text).parse_module()
-    module.verify()
-    return module
 
 
 def bare(target: Target) -> Target:

@@ -9,7 +9,6 @@ import pytest
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
-from xdsl.parser import Parser
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter
 
@@ -17,7 +16,6 @@ from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.binary import AddOp, SubOp
 from ge_dialect.ge.unary import NegOp
 from ge_dialect.passes.driver import Driver, Rewrite
-from ge_dialect.tools.api import make_context
 from ge_dialect.tools.ge_opt import GEOptMain, main_with
 
 
@@ -91,13 +89,6 @@ class TestingMain(GEOptMain):
         super().register_all_passes()
         for name, pass_ in TEST_PASSES.items():
             self.register_pass(name, lambda found=pass_: found)
-
-
-def parse(text: str) -> ModuleOp:
-    """Returns a verified module."""
-    module = Parser(make_context(), text).parse_module()
-    module.verify()
-    return module
 
 
 T, M = "tensor<1x2x4x8xf32>", "tensor<1x2x4x8xi1>"

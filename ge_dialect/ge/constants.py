@@ -145,7 +145,7 @@ class ConstantOp(GEOp):
 def constant_attr(value: SSAValue) -> Attribute | None:
     """Returns the attribute of a constant's result, or None for any other value."""
     owner = value.owner
-    return owner.value if isinstance(owner, ConstantOp) else None
+    return owner.value if type(owner) is ConstantOp else None
 
 
 def constant_ints(value: SSAValue, limit: int = 4096) -> tuple[int, ...] | None:

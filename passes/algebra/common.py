@@ -14,11 +14,11 @@ from xdsl.pattern_rewriter import PatternRewriter
 from ge_dialect import remarks
 from ge_dialect.ge.constants import ConstantOp, array_constant, constant_array, splat_constant
 from ge_dialect.ge.dtypes import is_float, to_numpy
-from ge_dialect.ge.structure import FusionOp
 from ge_dialect.ge.types import byte_size, compatible, element_type_of, tensor_of, value_shape
 from ge_dialect.passes.canonicalization.groups import is_known
 from ge_dialect.passes.canonicalization.operands import uniform_value
 from ge_dialect.passes.driver import Rewrite
+from ge_dialect.passes.values import in_kernel
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -38,6 +38,8 @@ with a reciprocal for quotients, one rounding where there were two."""
 MOST_ELEMENTS = 4096
 _MOST_BYTES = 65536
 """What a constant result may have, as a folded one by default."""
+
+_PLAIN_FLOATS = (Float16Type, BFloat16Type, Float32Type, Float64Type)
 
 Simpler: TypeAlias = SSAValue | Sequence[Operation] | None
 
@@ -63,14 +65,16 @@ class Simplify(Rewrite):
 
     def needed(self, op: Operation) -> Sequence[str]:
         """Returns the flags that the rule needs at `op`."""
+        if not self.flags:
+            return ()
         exact = self.integers and bool(op.operands) and not of_floats(op.operands[0])
         return () if exact else self.flags
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
-        if isinstance(op.parent_op(), FusionOp):  # what a kernel does is decided
+        if in_kernel(op):
             return
         needed = self.needed(op)
-        missing = [flag for flag in needed if flag not in self.allowed]
+        missing = needed and [flag for flag in needed if flag not in self.allowed]
         if missing and not remarks.listening():
             return
         found = self.simplify(op)
@@ -114,8 +118,7 @@ def of_floats(value: SSAValue) -> bool:
 
 def of_plain_floats(value: SSAValue) -> bool:
     """Whether a value is of floats of 16 bits or more."""
-    plain = Float16Type | BFloat16Type | Float32Type | Float64Type
-    return isinstance(element_type_of(value), plain)
+    return type(element_type_of(value)) in _PLAIN_FLOATS
 
 
 def uniform(value: SSAValue) -> float | int | bool | None:

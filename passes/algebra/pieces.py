@@ -18,7 +18,6 @@ from ge_dialect.ge.reductions import (
     ReduceSumOp,
     ReduceSumSquareOp,
 )
-from ge_dialect.ge.structure import FusionOp
 from ge_dialect.ge.types import value_shape
 from ge_dialect.ge.unary import AbsOp
 from ge_dialect.passes.algebra.common import (
@@ -31,7 +30,7 @@ from ge_dialect.passes.algebra.common import (
 from ge_dialect.passes.canonicalization.axes import plain_spans
 from ge_dialect.passes.canonicalization.groups import is_known
 from ge_dialect.passes.driver import Rewrite
-from ge_dialect.passes.values import owner
+from ge_dialect.passes.values import in_kernel, owner
 
 
 class DropReductionOfOne(Simplify):
@@ -84,7 +83,7 @@ class UndoConcat(Rewrite):
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, SplitOp)
         concat = owner(op.input, ConcatOp)
-        if concat is None or isinstance(op.parent_op(), FusionOp):
+        if concat is None or in_kernel(op):
             return
         types = [value.type for value in concat.inputs]
         if concat.dimension == op.dimension and types == list(op.result_types):

@@ -20,7 +20,18 @@ def is_constant(value: SSAValue) -> bool:
 
 def uniform_value(value: SSAValue) -> float | int | bool | None:
     """Returns what every element of a constant is, or None: no such constant, or a large one."""
-    array = constant_array(value, _MOST_ELEMENTS) if is_constant(value) else None
+    if (attr := constant_attr(value)) is None:
+        return None
+    # Kept with the attribute, which never changes: many rules ask it of the same constant.
+    type_, found = vars(attr).get("_ge_uniform", (None, None))
+    if type_ is not value.type:
+        found = _uniform_value(value)
+        vars(attr)["_ge_uniform"] = value.type, found
+    return found
+
+
+def _uniform_value(value: SSAValue) -> float | int | bool | None:
+    array = constant_array(value, _MOST_ELEMENTS)
     if array is None or array.size == 0 or array.dtype.kind in "OSU":
         return None
     items = array.reshape(-1)

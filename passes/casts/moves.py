@@ -14,11 +14,11 @@ from ge_dialect.ge.elementwise import CastOp
 from ge_dialect.ge.indexing import GatherOp
 from ge_dialect.ge.movement import BroadcastToOp, ReshapeOp, TileOp, TransposeOp
 from ge_dialect.ge.pieces import ConcatOp, SliceOp
-from ge_dialect.ge.structure import FusionOp
 from ge_dialect.ge.types import element_type_of, num_elements, tensor_of, tensor_type, value_shape
 from ge_dialect.locations import fuse
 from ge_dialect.passes.canonicalization.cast import keeps_every_value
 from ge_dialect.passes.driver import Rewrite
+from ge_dialect.passes.values import in_kernel
 
 NAME = "ge-optimize-cast"
 
@@ -54,7 +54,7 @@ class MoveOnlyNarrow(Rewrite):
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, GEOp)
-        if isinstance(op.parent_op(), FusionOp):  # what a kernel does is decided
+        if in_kernel(op):
             return
         moved = list(op.operands) if isinstance(op, ConcatOp) else [op.operands[0]]
         casts = [value.owner for value in moved if isinstance(value.owner, CastOp)]
@@ -92,7 +92,7 @@ class CastBeforeMoving(Rewrite):
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, CastOp)
         move = op.input.owner
-        if isinstance(op.parent_op(), FusionOp):  # what a kernel does is decided
+        if in_kernel(op):
             return
         if not isinstance(move, ReshapeOp | TransposeOp | BroadcastToOp | TileOp):
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
 from xdsl.dialects.builtin import Float64Type, f32
@@ -14,15 +14,14 @@ from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect import remarks
 from ge_dialect.diagnostics import GEError
-from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import float_constant
 from ge_dialect.ge.elementwise import CastOp
 from ge_dialect.ge.movement import ReshapeOp
-from ge_dialect.ge.structure import FusionOp
 from ge_dialect.ge.types import Shape, element_type_of, show_shape, value_shape
 from ge_dialect.passes.canonicalization.groups import is_known, same_shape
 from ge_dialect.passes.driver import Rewrite
 from ge_dialect.passes.near_miss import NearMissError
+from ge_dialect.passes.values import NewOps, in_kernel
 from ge_dialect.remarks import ReasonClass
 
 
@@ -32,15 +31,8 @@ def compute_type(element_type: Attribute) -> Attribute:
 
 
 @dataclass
-class Steps:
-    """New ops in order."""
-
-    ops: list[Operation] = field(default_factory=list[Operation])
-
-    def add(self, op: GEOp) -> SSAValue:
-        """Appends an op; returns its first result."""
-        self.ops.append(op)
-        return op.results[0]
+class Steps(NewOps):
+    """New ops that compute a composite."""
 
     def cast(self, value: SSAValue, element_type: Attribute) -> SSAValue:
         """Returns `value` in another element type."""
@@ -82,7 +74,7 @@ class Legalize(Rewrite, ABC):
         """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
-        if isinstance(op.parent_op(), FusionOp):  # what a kernel does is decided
+        if in_kernel(op):
             return
         rule, steps = type(self).__name__, Steps()
         try:

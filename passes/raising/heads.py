@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
 from ge_dialect.ge.attributes import WeightAttr
-from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp, constant_attr, dense_from_bytes, is_dense
 from ge_dialect.ge.extents import known_product
 from ge_dialect.ge.movement import BroadcastToOp, ReshapeOp, TransposeOp
@@ -23,19 +22,13 @@ from ge_dialect.ge.types import (
 from ge_dialect.passes.canonicalization.groups import compose, paired_groups, same_shape
 from ge_dialect.passes.near_miss import NearMissError
 from ge_dialect.passes.raising.match import scaled
+from ge_dialect.passes.values import NewOps
 from ge_dialect.remarks import ReasonClass
 
 
 @dataclass
-class Chain:
-    """New ops in order."""
-
-    ops: list[Operation] = field(default_factory=list[Operation])
-
-    def add(self, op: GEOp) -> SSAValue:
-        """Appends an op; returns its first result."""
-        self.ops.append(op)
-        return op.results[0]
+class Chain(NewOps):
+    """New ops that bring an operand into shape."""
 
     def reshape(self, value: SSAValue, shape: Shape) -> SSAValue:
         """Returns `value` in another shape; of a constant another constant."""

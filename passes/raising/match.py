@@ -15,12 +15,11 @@ from ge_dialect import remarks
 from ge_dialect.ge.binary import DivOp, MulOp, PowOp
 from ge_dialect.ge.constants import constant_scalar
 from ge_dialect.ge.elementwise import BinaryOp
-from ge_dialect.ge.structure import FusionOp
 from ge_dialect.ge.unary import NegOp
 from ge_dialect.locations import fuse, op_name
 from ge_dialect.passes.driver import Rewrite
 from ge_dialect.passes.near_miss import NearMissError
-from ge_dialect.passes.values import commuted, owner
+from ge_dialect.passes.values import commuted, in_kernel, owner
 from ge_dialect.remarks import ReasonClass
 
 NAME = "ge-raise"
@@ -61,7 +60,7 @@ class Raise(Rewrite, ABC):
         """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
-        if isinstance(op.parent_op(), FusionOp):  # what a kernel does is decided
+        if in_kernel(op):
             return
         rule = type(self).__name__
         try:

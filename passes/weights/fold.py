@@ -12,10 +12,10 @@ from xdsl.pattern_rewriter import PatternRewriter
 from ge_dialect import remarks
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.dtypes import to_numpy
-from ge_dialect.ge.structure import FusionOp
 from ge_dialect.ge.types import byte_size, element_type_of
 from ge_dialect.passes.driver import Rewrite
 from ge_dialect.passes.near_miss import NearMissError
+from ge_dialect.passes.values import in_kernel
 from ge_dialect.passes.weights.budget import Budget, is_constant
 from ge_dialect.remarks import ReasonClass
 
@@ -60,7 +60,7 @@ class Fold(Rewrite, ABC):
         """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
-        if isinstance(op.parent_op(), FusionOp):  # what a kernel does is decided
+        if in_kernel(op):
             return
         rule = type(self).__name__
         try:

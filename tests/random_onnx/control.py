@@ -12,7 +12,7 @@ from onnx import helper, numpy_helper
 from tests.random_onnx.evaluate import COPIES
 from tests.random_onnx.grower import Grower
 from tests.random_onnx.registry import builders, builds
-from tests.random_onnx.values import BOOL, F32, I64, Value, names
+from tests.random_onnx.values import BOOL, F32, I64, Value, names, value_info
 
 # What is defined for any finite number, and keeps the shape or is small.
 _BODY = names(
@@ -34,15 +34,10 @@ def _graph(body: Grower, inputs: Sequence[Value], outputs: Sequence[Value]) -> o
     return helper.make_graph(
         body.nodes,
         "body",
-        [_info(value) for value in inputs],
-        [_info(value) for value in outputs],
+        [value_info(value) for value in inputs],
+        [value_info(value) for value in outputs],
         [numpy_helper.from_array(value.array, value.name) for value in body.constants],
     )
-
-
-def _info(value: Value) -> onnx.ValueInfoProto:
-    number = helper.np_dtype_to_tensor_dtype(value.dtype)
-    return helper.make_tensor_value_info(value.name, number, value.shape)
 
 
 def _captured(g: Grower, *bodies: Grower) -> list[Value]:

@@ -16,7 +16,7 @@ from onnx.defs import onnx_opset_version
 from tests.random_onnx.evaluate import Rejected
 from tests.random_onnx.grower import Grower
 from tests.random_onnx.registry import available, builders
-from tests.random_onnx.values import F32, Array, Value
+from tests.random_onnx.values import F32, Array, Value, value_info
 
 OPSETS = (13, 17, 18, 20, 21, 23, onnx_opset_version())
 MAX_NODES = 15
@@ -82,16 +82,11 @@ def _case(grower: Grower) -> Case:
     graph = helper.make_graph(
         grower.nodes,
         "random",
-        [_info(value) for value in grower.inputs],
-        [_info(value) for value in outputs],
+        [value_info(value) for value in grower.inputs],
+        [value_info(value) for value in outputs],
         [numpy_helper.from_array(value.array, value.name) for value in grower.constants],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", grower.opset)])
     checker: Any = onnx.checker
     checker.check_model(model, full_check=True)
     return Case(model, {value.name: value.array for value in grower.inputs}, outputs)
-
-
-def _info(value: Value) -> onnx.ValueInfoProto:
-    number = helper.np_dtype_to_tensor_dtype(value.dtype)
-    return helper.make_tensor_value_info(value.name, number, value.shape)

@@ -9,6 +9,8 @@ from typing import Any, cast
 import ml_dtypes
 import numpy as np
 import numpy.typing as npt
+import onnx
+from onnx import helper
 
 from tests.kernel_reference import BF16, F16, F32, F64, FLOATS
 
@@ -132,3 +134,9 @@ def _integers(rng: np.random.Generator, dtype: DType, shape: Sequence[int], kind
         return np.where(rng.random(shape) < 0.3, rng.choice(ends, shape), small).astype(dtype)
     low = 1 if kind == "positive" else max(info.min, -9)
     return rng.integers(low, 10, shape).astype(dtype)
+
+
+def value_info(value: Value) -> onnx.ValueInfoProto:
+    """Returns how a graph declares a value."""
+    number = helper.np_dtype_to_tensor_dtype(value.dtype)
+    return helper.make_tensor_value_info(value.name, number, value.shape)

@@ -15,7 +15,8 @@ _SELU_ALPHA = 1.67326319217681884765625
 _SELU_GAMMA = 1.05070102214813232421875
 
 
-def _sigmoid(x: Array) -> Array:
+def logistic(x: Array) -> Array:
+    """Returns `1 / (1 + exp(-x))` in the type of `x`, not rounded to another."""
     # exp of a negative number only: never overflows, and keeps the tail on the left.
     power = np.exp(-np.abs(x))
     return np.where(x < 0, power, 1) / (1 + power)
@@ -34,7 +35,7 @@ def tanh(x: Array) -> Array:
 @rounded
 def sigmoid(x: Array) -> Array:
     """Returns `1 / (1 + exp(-x))`."""
-    return _sigmoid(x)
+    return logistic(x)
 
 
 @rounded
@@ -101,13 +102,13 @@ def gelu(x: Array, *, approximate: str = "none") -> Array:
 @rounded
 def silu(x: Array) -> Array:
     """Returns `x * sigmoid(x)`; NaN at -inf."""
-    return x * _sigmoid(x)
+    return x * logistic(x)
 
 
 @rounded
 def quick_gelu(x: Array, *, alpha: float = 1.702) -> Array:
     """Returns `x * sigmoid(alpha * x)`; NaN at -inf."""
-    return x * _sigmoid(alpha * x)
+    return x * logistic(alpha * x)
 
 
 @rounded

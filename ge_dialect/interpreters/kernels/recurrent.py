@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ge_dialect.interpreters.kernels.activations import logistic
 from ge_dialect.interpreters.kernels.numeric import Array, iota, narrow, wide
 from ge_dialect.interpreters.kernels.quantization import dynamic_quantize_linear
 
@@ -60,7 +61,7 @@ def _function(gate: Gate, clip: float | None) -> Function:
     table: dict[str, Function] = {
         "Relu": lambda x: np.maximum(x, 0),
         "Tanh": np.tanh,
-        "Sigmoid": _sigmoid,
+        "Sigmoid": logistic,
         "Affine": lambda x: alpha * x + beta,
         "LeakyRelu": lambda x: np.where(x < 0, alpha * x, x),
         "ThresholdedRelu": lambda x: np.where(x >= alpha, x, 0).astype(x.dtype),
@@ -74,11 +75,6 @@ def _function(gate: Gate, clip: float | None) -> Function:
     if clip is None:
         return function
     return lambda x: function(np.clip(x, -clip, clip))
-
-
-def _sigmoid(x: Array) -> Array:
-    power = np.exp(-np.abs(x))
-    return np.where(x < 0, power, 1) / (1 + power)
 
 
 def _from_end(x: Array, lengths: Array | None) -> Array:
