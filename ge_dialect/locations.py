@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from xdsl.ir import Attribute, Operation
 
 _SHOWN = 3
+_NOWHERE = NoneAttr()
 
 
 def name_location(name: str) -> NameLoc:
     """Returns the location of the node that the user knows as `name`."""
-    return NameLoc(StringAttr(name), NoneAttr())
+    return NameLoc(StringAttr(name), _NOWHERE)
 
 
 def op_name(op: Operation) -> str:
@@ -39,7 +40,7 @@ def location_names(op: Operation) -> tuple[str, ...]:
 
     Places in a file count as well, as `file:line:column`.
     """
-    places = _places(op.location)
+    places = places_of(op.location)
     return tuple(dict.fromkeys(name for p in places if (name := _name(p)) is not None))
 
 
@@ -60,23 +61,23 @@ def fuse(locations: Iterable[LocationAttr]) -> LocationAttr:
 
     Nested fused locations are flattened, unknown ones dropped.
     """
-    places = list(dict.fromkeys(p for location in locations for p in _places(location)))
+    places = list(dict.fromkeys(p for location in locations for p in places_of(location)))
     if not places:
         return UnknownLoc()
     return places[0] if len(places) == 1 else FusedLoc(tuple(places), NoneAttr())
 
 
-def _places(location: Attribute) -> Iterator[LocationAttr]:
+def places_of(location: Attribute) -> Iterator[LocationAttr]:
     """Yields the known parts of a location that are not fused, first to last."""
     waiting = [location]
     while waiting:
-        match waiting.pop():
-            case FusedLoc(locations=parts):
-                waiting += reversed(cast("ArrayAttr[Attribute]", parts).data)
-            case NameLoc() | FileLineColLoc() | CallSiteLoc() as place:
-                yield place
-            case _:  # unknown
-                pass
+        place = waiting.pop()
+        if isinstance(place, NameLoc):  # by far the most frequent
+            yield place
+        elif isinstance(place, FusedLoc):
+            waiting += reversed(cast("ArrayAttr[Attribute]", place.locations).data)
+        elif isinstance(place, FileLineColLoc | CallSiteLoc):
+            yield place
 
 
 def _name(place: Attribute) -> str | None:

@@ -8,8 +8,9 @@ of fixed type. It also prints zeros of both signs as one splat.
 from __future__ import annotations
 
 import math
+from functools import cache
 from io import StringIO
-from typing import Any, TypeGuard, cast
+from typing import Any, TypeGuard
 
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -35,12 +36,25 @@ class ExactPrinter(Printer):
 
         The text of a tensor or buffer type is kept: a module prints the same few again and again.
         """
-        if isinstance(attribute, TensorType | MemRefType):
-            self._print_type(cast("Attribute", attribute))
+        kind = type(attribute)  # no subclass: xDSL's attributes are final
+        if kind is TensorType or kind is MemRefType:
+            self._print_type(attribute)
         elif _is_dense(attribute) and (_is_truth(attribute) or _needs_bytes(attribute)):
             print_exactly(self, attribute)
         else:
             super().print_attribute(attribute)
+
+    def print_string(self, text: str, *, indent: int | None = None) -> None:
+        """Prints text; mostly a few characters of one line, which need no look at the lines."""
+        if "\n" in text:
+            super().print_string(text, indent=indent)
+        else:
+            self._current_column += len(text)
+            self._write(self._encode(text))
+
+    def print_bytes_literal(self, bytestring: bytes) -> None:
+        """Prints bytes in quotes, at once and not each for itself."""
+        self.print_string(f'"{bytestring.decode("latin-1").translate(_escapes())}"')
 
     def _print_type(self, type: Attribute) -> None:
         # By identity: equal types are mostly the same object, and hashing one walks all of it.
@@ -59,6 +73,13 @@ class ExactPrinter(Printer):
             self.print_string(f"{value:.8e}")
         else:
             self.print_string(f"{value:.16e}")
+
+
+@cache
+def _escapes() -> dict[int, str]:
+    """Returns what stands for each byte that a literal cannot hold as it is."""
+    printable = set(range(0x20, 0x7F)) - {0x22, 0x5C}
+    return {byte: f"\\{byte:02X}" for byte in range(256) if byte not in printable} | {0x5C: "\\\\"}
 
 
 def exact_text(module: Operation, *, generic: bool = False, locations: bool = False) -> str:
@@ -87,7 +108,7 @@ def print_exactly(printer: Printer, attribute: Attribute) -> None:
 
 
 def _is_dense(attribute: Attribute) -> TypeGuard[DenseIntOrFPElementsAttr[Any]]:
-    return isinstance(attribute, DenseIntOrFPElementsAttr)
+    return type(attribute) is DenseIntOrFPElementsAttr
 
 
 def _is_truth(attribute: DenseIntOrFPElementsAttr[Any]) -> bool:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation
+from xdsl.dialects.builtin import LocationAttr, ModuleOp
+from xdsl.ir import Attribute, Block, Operation
 from xdsl.passes import ModulePass
 from xdsl.traits import IsolatedFromAbove, is_side_effect_free
 
+from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.base import GEOp
 from ge_dialect.locations import fuse
 from ge_dialect.passes import rewrites, statistics
 
 NAME = "ge-cse"
+
+Places: TypeAlias = dict[Operation, list[LocationAttr]]
 
 
 @dataclass(frozen=True)
@@ -29,19 +33,25 @@ class CSEPass(ModulePass):
     exact = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        merged = sum(_walk(block, {}) for region in op.regions for block in region.blocks)
+        places: Places = {}
+        merged = sum(_walk(block, {}, places) for region in op.regions for block in region.blocks)
+        for kept, locations in places.items():
+            kept.location = fuse(locations)
         statistics.count(NAME, "merged", merged)
 
 
-def _walk(block: Block, outer: dict[Hashable, Operation]) -> int:
-    """Merges the ops of a block, and of the regions in it; an inner op may use an outer one."""
+def _walk(block: Block, outer: dict[Hashable, Operation], places: Places) -> int:
+    """Merges the ops of a block, and of the regions in it; an inner op may use an outer one.
+
+    Notes in `places` where an op that stays comes from, once others were merged into it.
+    """
     known = dict(outer) if outer else {}
     merged = 0
     for op in list(block.ops):
-        isolated = op.has_trait(IsolatedFromAbove)
+        isolated = bool(op.regions) and op.has_trait(IsolatedFromAbove)
         for region in op.regions:
             for inner in region.blocks:
-                merged += _walk(inner, {} if isolated else known)
+                merged += _walk(inner, {} if isolated else known, places)
         if not isinstance(op, GEOp) or op.regions or not is_side_effect_free(op):
             continue
         key = _key(op)
@@ -52,7 +62,7 @@ def _walk(block: Block, outer: dict[Hashable, Operation]) -> int:
             return merged
         for mine, theirs in zip(op.results, earlier.results, strict=True):
             mine.replace_all_uses_with(theirs)
-        earlier.location = fuse((earlier.location, op.location))
+        places.setdefault(earlier, [earlier.location]).append(op.location)
         op.detach()
         op.erase()
         merged += 1
@@ -60,9 +70,14 @@ def _walk(block: Block, outer: dict[Hashable, Operation]) -> int:
 
 
 def _key(op: Operation) -> Hashable:
+    properties = op.properties
     return (
         type(op),
-        tuple(op.operands),
-        tuple(sorted(op.properties.items(), key=lambda item: item[0])),
-        tuple(result.type for result in op.results),
+        operands_of(op),
+        tuple(properties.items() if len(properties) < 2 else sorted(properties.items(), key=_name)),
+        tuple([result.type for result in op.results]),
     )
+
+
+def _name(item: tuple[str, Attribute]) -> str:
+    return item[0]

@@ -15,6 +15,7 @@ from typing import ClassVar
 from xdsl.dialects.builtin import ModuleOp, UnknownLoc
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriterListener, RewritePattern
+from xdsl.rewriter import InsertPoint
 from xdsl.traits import IsTerminator, SymbolOpInterface, is_side_effect_free
 
 from ge_dialect.diagnostics import GEError
@@ -43,11 +44,13 @@ class Rewrite(RewritePattern, ABC):
 
 def is_dead(op: Operation) -> bool:
     """Whether an op has no user and no effect, so that it may be dropped."""
+    for result in op.results:
+        if result.first_use is not None:
+            return False
     return (
-        all(result.first_use is None for result in op.results)
+        bool(op.results)
         and not op.has_trait(IsTerminator)
         and not op.has_trait(SymbolOpInterface)
-        and bool(op.results)
         and is_side_effect_free(op)
     )
 
@@ -77,6 +80,16 @@ def _keep_declared_type(result: SSAValue, value: SSAValue) -> None:
         set_type(value, result.type)
 
 
+class _Rewriter(PatternRewriter):
+    """One rewriter for all ops in turn: making one costs more than most patterns."""
+
+    def begin(self, op: Operation) -> None:
+        """Starts on another op."""
+        self._current_operation = op
+        self.insertion_point = InsertPoint.before(op)
+        self.has_done_action = False
+
+
 @dataclass
 class Driver:
     """Applies patterns until none applies.
@@ -104,7 +117,8 @@ class Driver:
         ops = [op for op in module.walk(region_first=self.inside_out) if op is not module]
         self.worklist = dict.fromkeys(reversed(ops))
         budget = max(LEAST_BUDGET, REWRITES_PER_OP * len(self.worklist))
-        listener = self._listener()
+        rewriter = _Rewriter(InsertPoint.at_end(module.body.block))
+        rewriter.extend_from_listener(self._listener())
         while self.worklist:
             op, _ = self.worklist.popitem()
             if op.parent is None:
@@ -113,7 +127,7 @@ class Driver:
                 self._erase_dead(op)
                 continue
             patterns = by_root.get(type(op))
-            if patterns is not None and self._apply_first(patterns, op, listener):
+            if patterns is not None and self._apply_first(patterns, op, rewriter):
                 budget -= 1
                 if budget < 0:
                     raise self._too_many()
@@ -128,12 +142,9 @@ class Driver:
                 found[root].append(pattern)
         return found
 
-    def _apply_first(
-        self, patterns: Sequence[Rewrite], op: Operation, listener: PatternRewriterListener
-    ) -> bool:
+    def _apply_first(self, patterns: Sequence[Rewrite], op: Operation, rewriter: _Rewriter) -> bool:
         """Applies the first pattern that does something; returns whether one did."""
-        rewriter = PatternRewriter(op)
-        rewriter.extend_from_listener(listener)
+        rewriter.begin(op)
         self._location = op.location
         counted = rewrites.active()
         if counted is not None and counted.spent:

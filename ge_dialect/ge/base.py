@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from functools import cache, lru_cache
 from typing import ClassVar, TypeAlias
 
 from xdsl.dialects.builtin import (
@@ -95,6 +96,8 @@ class GEOp(IRDLOperation):
         Raises:
             VerifyException: The operands do not fit the op.
         """
+        if _is_plain(type(self)) and self._init_plain(operands, properties, result_types):
+            return
         definition = type(self).get_irdl_definition()
         placeholder: Sequence[Attribute | Sequence[Attribute]] = (
             [_PLACEHOLDER] * num_results if result_types is None else list(result_types)
@@ -109,6 +112,31 @@ class GEOp(IRDLOperation):
         )
         if result_types is None:
             self.refine_types()
+
+    def _init_plain(
+        self,
+        operands: Sequence[Operand],
+        properties: Mapping[str, Attribute | None] | None,
+        result_types: Sequence[Attribute] | None,
+    ) -> bool:
+        """Builds an op without variadic parts; False, and nothing done, where it is for xDSL."""
+        definition = type(self).get_irdl_definition()
+        found: list[SSAValue] = []
+        for operand in operands:
+            if isinstance(operand, SSAValue):
+                found.append(operand)
+            elif isinstance(operand, Operation):
+                found.append(SSAValue.get(operand))
+            else:
+                return False
+        types = [_PLACEHOLDER] * len(definition.results) if result_types is None else result_types
+        if len(found) != len(definition.operands) or len(types) != len(definition.results):
+            return False
+        given = {name: attr for name, attr in (properties or {}).items() if attr is not None}
+        Operation.__init__(self, operands=found, result_types=types, properties=given)
+        if result_types is None:
+            self.refine_types()
+        return True
 
     def refine_types(self) -> bool:
         """Sets the result types to what the operands say; returns whether one changed.
@@ -155,6 +183,18 @@ class GEOp(IRDLOperation):
                 raise VerifyException(f"expected '{name}' of type {inferred}, got {result.type}")
 
 
+@cache
+def _is_plain(op_class: type[GEOp]) -> bool:
+    """Whether an op has neither regions nor operands or results of any number."""
+    from xdsl.irdl import VariadicDef
+
+    found = op_class.get_irdl_definition()
+    parts = (*found.operands, *found.results)
+    return not (found.regions or found.successors or found.options) and not any(
+        isinstance(part, VariadicDef) for _, part in parts
+    )
+
+
 def _is_variadic(results: Sequence[tuple[str, object]]) -> bool:
     from xdsl.irdl import VariadicDef
 
@@ -173,6 +213,7 @@ def set_type(value: SSAValue, type_: Attribute) -> None:
     value._type = type_  # pyright: ignore[reportPrivateUsage]  # see above
 
 
+@lru_cache(maxsize=4096, typed=True)
 def int_attr(value: int) -> IntegerAttr:
     """Returns an `i64` property."""
     return IntegerAttr(value, i64)

@@ -9,6 +9,7 @@ from types import ModuleType
 from xdsl.ir import Dialect, Operation
 from xdsl.irdl import IRDLOperation
 
+from ge_dialect.ge.access import quicken
 from ge_dialect.ge.attributes import (
     DimsAttr,
     FloatFormatType,
@@ -91,3 +92,5 @@ GE = Dialect(
         WeightAttr,
     ],
 )
+
+quicken(GE.operations)

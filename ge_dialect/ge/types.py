@@ -40,13 +40,19 @@ def tensor_type(element_type: Attribute, shape: Shape) -> TensorT:
     return TensorType(element_type, sizes, dims_encoding(dynamic))
 
 
-@lru_cache(maxsize=65536)
 def shape_of(type: TensorT) -> Shape:
     """Returns the dimensions of a tensor type.
 
     Raises:
         VerifyException: The encoding does not name as many dimensions as are dynamic.
     """
+    # Kept with the type itself, which nobody changes: to look it up by value would hash all of it.
+    if (known := vars(type).get("_ge_shape")) is None:
+        known = vars(type)["_ge_shape"] = _shape_of(type)
+    return known
+
+
+def _shape_of(type: TensorT) -> Shape:
     sizes = type.get_shape()
     dynamic = sum(size == DYNAMIC_INDEX for size in sizes)
     if not isinstance(type.encoding, DimsAttr):
@@ -94,8 +100,10 @@ def static_shape(type: Attribute) -> tuple[int, ...] | None:
     """Returns the dimensions of a tensor type where all are numbers, else None."""
     if not is_tensor(type):
         return None
-    sizes = type.get_shape()
-    return None if DYNAMIC_INDEX in sizes else sizes
+    if "_ge_static" not in (known := vars(type)):  # as in `shape_of`
+        sizes = type.get_shape()
+        known["_ge_static"] = None if DYNAMIC_INDEX in sizes else sizes
+    return known["_ge_static"]
 
 
 def num_elements(type: Attribute) -> int | None:

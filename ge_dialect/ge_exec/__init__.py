@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect
 
+from ge_dialect.ge.access import quicken
 from ge_dialect.ge_exec.control import BranchOp, LoopOp
 from ge_dialect.ge_exec.kernels import KernelOp, kernels_by_name
 from ge_dialect.ge_exec.memory import (
@@ -43,6 +44,7 @@ GE_EXEC = Dialect(
     ],
     [ArenaType, ObjectType],
 )
+quicken(GE_EXEC.operations)
 
 __all__ = [
     "GE_EXEC",

@@ -145,6 +145,13 @@ def _attribute(value: object) -> Attribute:
 def _read(device: Attribute, where: str) -> Target:
     if not isinstance(device, TargetDeviceSpecAttr):
         raise _malformed(where, "a '#dlti.target_device_spec'")
+    # Kept with the attribute, which never changes: the conditions of fusion rules ask each time.
+    if (known := vars(device).get("_ge_target")) is None:
+        known = vars(device)["_ge_target"] = _read_spec(device, where)
+    return known
+
+
+def _read_spec(device: TargetDeviceSpecAttr, where: str) -> Target:
     data = _values(device, where)
     table = Table(where, data, "GE0704")
     name = table.text("name")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
 from ge_dialect import remarks
+from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.constants import ConstantOp, array_constant, constant_array, splat_constant
 from ge_dialect.ge.dtypes import is_float, to_numpy
 from ge_dialect.ge.elementwise import BinaryOp
@@ -40,6 +41,8 @@ MOST_ELEMENTS = 4096
 _MOST_BYTES = 65536
 """What a constant result may have, as a folded one by default."""
 
+_PLAIN_FLOATS = (Float16Type, BFloat16Type, Float32Type, Float64Type)
+
 Simpler: TypeAlias = SSAValue | Sequence[Operation] | None
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -65,14 +68,16 @@ class Simplify(Rewrite):
 
     def needed(self, op: Operation) -> Sequence[str]:
         """Returns the flags that the rule needs at `op`."""
+        if not self.flags:
+            return ()
         exact = self.integers and bool(op.operands) and not of_floats(op.operands[0])
         return () if exact else self.flags
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
-        if isinstance(op.parent_op(), FusionOp):  # what a kernel does is decided
+        if type(op.parent_op()) is FusionOp:  # what a kernel does is decided
             return
         needed = self.needed(op)
-        missing = [flag for flag in needed if flag not in self.allowed]
+        missing = needed and [flag for flag in needed if flag not in self.allowed]
         if missing and not remarks.listening():
             return
         found = self.simplify(op)
@@ -116,20 +121,19 @@ def of_floats(value: SSAValue) -> bool:
 
 def of_plain_floats(value: SSAValue) -> bool:
     """Whether a value is of floats of 16 bits or more."""
-    plain = Float16Type | BFloat16Type | Float32Type | Float64Type
-    return isinstance(element_type_of(value), plain)
+    return type(element_type_of(value)) in _PLAIN_FLOATS
 
 
 def owner(value: SSAValue, op_class: type[OpT]) -> OpT | None:
     """Returns the op that computes `value` if it is of a class, else None."""
     found = value.owner
-    return found if isinstance(found, op_class) else None
+    return found if type(found) is op_class else None
 
 
-def both_ways(op: BinaryOp) -> Iterator[tuple[SSAValue, SSAValue]]:
-    """Yields the operands of a binary op in both orders."""
-    yield op.lhs, op.rhs
-    yield op.rhs, op.lhs
+def both_ways(op: BinaryOp) -> Sequence[tuple[SSAValue, SSAValue]]:
+    """Returns the operands of a binary op in both orders."""
+    lhs, rhs = operands_of(op)
+    return (lhs, rhs), (rhs, lhs)
 
 
 def uniform(value: SSAValue) -> float | int | bool | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import copysign
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from ge_dialect.ge.constants import constant_array, constant_attr
 from ge_dialect.ge.dtypes import is_float
@@ -20,7 +21,27 @@ def is_constant(value: SSAValue) -> bool:
 
 def uniform_value(value: SSAValue) -> float | int | bool | None:
     """Returns what every element of a constant is, or None: no such constant, or a large one."""
-    array = constant_array(value, _MOST_ELEMENTS) if is_constant(value) else None
+    if (attr := constant_attr(value)) is None:
+        return None
+    # Kept with the attribute, which never changes: many rules ask it of the same constant.
+    type_, found = vars(attr).get("_ge_uniform", (None, None))
+    if type_ is not value.type:
+        found = _uniform_value(value)
+        vars(attr)["_ge_uniform"] = value.type, found
+    return found
+
+
+def answer_uniform(attr: Attribute, values: Sequence[SSAValue]) -> None:
+    """Lets an attribute that stands for any of several constants answer what all of them would:
+    their one value where each is uniform and they are equal to the bit, else that there is none.
+    """
+    first, *others = [uniform_value(value) for value in values]
+    alike = all(repr(other) == repr(first) for other in others)
+    vars(attr)["_ge_uniform"] = values[0].type, first if alike else None
+
+
+def _uniform_value(value: SSAValue) -> float | int | bool | None:
+    array = constant_array(value, _MOST_ELEMENTS)
     if array is None or array.size == 0 or array.dtype.kind in "OSU":
         return None
     items = array.reshape(-1)

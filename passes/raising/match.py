@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import ClassVar, TypeVar
@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
 from ge_dialect import remarks
+from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.binary import DivOp, MulOp, PowOp
 from ge_dialect.ge.constants import constant_scalar
 from ge_dialect.ge.elementwise import BinaryOp
@@ -85,7 +86,7 @@ class Raise(Rewrite, ABC):
         """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
-        if isinstance(op.parent_op(), FusionOp):  # what a kernel does is decided
+        if type(op.parent_op()) is FusionOp:  # what a kernel does is decided
             return
         rule = type(self).__name__
         try:
@@ -136,13 +137,13 @@ def check_uses(ops: Sequence[Operation]) -> None:
 def owner(value: SSAValue, op_class: type[OpT]) -> OpT | None:
     """Returns the op that computes `value` if it is of a class, else None."""
     found = value.owner
-    return found if isinstance(found, op_class) else None
+    return found if type(found) is op_class else None
 
 
-def commuted(op: BinaryOp) -> Iterator[tuple[SSAValue, SSAValue]]:
-    """Yields the operands of a binary op in both orders."""
-    yield op.lhs, op.rhs
-    yield op.rhs, op.lhs
+def commuted(op: BinaryOp) -> Sequence[tuple[SSAValue, SSAValue]]:
+    """Returns the operands of a binary op in both orders."""
+    lhs, rhs = operands_of(op)
+    return (lhs, rhs), (rhs, lhs)
 
 
 def with_scalar(op: BinaryOp) -> tuple[SSAValue, float] | None:
