@@ -200,7 +200,8 @@ def test_arguments_that_pages_name_exist(name: str) -> None:
 def known_arguments() -> set[str]:
     """The arguments of our tools, and others that pages name."""
     helps = [compile_parser().format_help(), run_parser().format_help()]
-    helps.append(python("-m", "ge_dialect.tools.ge_opt", "--help"))
+    modules = ("ge_dialect.tools.ge_opt", "ge_dialect.lowering.memory")
+    helps += [python("-m", module, "--help") for module in modules]
     return {*re.findall(r"--[a-z][a-z0-9-]*", "\n".join(helps)), *UNSUPPORTED, *OTHER_FLAGS}
 
 

@@ -150,10 +150,11 @@ class _Search:
     def place(self, effort: int) -> None:
         """Tries one heuristic after the other, until one meets the bound.
 
-        The later ones are left out where search will do better.
+        The later ones are left out on one stream, where search does better.
         """
+        single = self.conflicts.starts.shape[1] == 1
         for order, best_fit in self.attempts():
-            if best_fit and effort and self.parts is not None:
+            if best_fit and effort and single and self.parts is not None:
                 return
             self.run(order, best_fit)
             if self.done:

@@ -3,7 +3,7 @@
 A clock of a stream only moves forward, and two lives that overlap on any one clock conflict. So the
 spans of each stream are sets of buffers that all conflict with each other: together they need the
 sum of their bytes. On one stream the spans say everything, and lives that no span connects are
-problems of their own.
+problems of their own. On several, groups of buffers that all conflict are added to the spans.
 """
 
 from __future__ import annotations
@@ -92,20 +92,49 @@ class Spans:
 
         lengths = stops - begins
         flat = _ranges(begins.ravel(), lengths.ravel())
-        counts = lengths.sum(axis=1)
+        owners = np.repeat(np.arange(self.count), lengths.sum(axis=1))
+        if not self.single:
+            groups = self._groups()
+            sizes = [len(group) for group in groups]
+            more = np.repeat(np.arange(self.total, self.total + len(groups)), sizes)
+            self.total += len(groups)
+            owners = np.concatenate([owners, *groups])
+            flat = np.concatenate([flat, more])
+        by_owner = np.argsort(owners, kind="stable")
+        by_span = np.argsort(flat, kind="stable")
+        counts = np.bincount(flat, minlength=self.total)
+        self.members = _padded(owners[by_span], counts, self.count)
+        flat, counts = flat[by_owner], np.bincount(owners, minlength=self.count)
         ends = np.cumsum(counts)
-        pairs = zip((ends - counts).tolist(), ends.tolist(), strict=True)
         self.where: Sequence[Any] = (
             [slice(a, b) for a, b in zip(begins[:, 0].tolist(), stops[:, 0].tolist(), strict=True)]
             if self.single
-            else [flat[a:b] for a, b in pairs]
+            else np.split(flat, ends[:-1])
         )
         # One past the end, for buffers without spans.
         self._flat = np.insert(flat, ends, self.total)
         self._cuts = ends - counts + np.arange(self.count)
-        owners = np.repeat(np.arange(self.count), counts)
-        order = np.argsort(flat, kind="stable")
-        self.members = _padded(owners[order], np.bincount(flat, minlength=self.total), self.count)
+
+    def _groups(self) -> list[npt.NDArray[Any]]:
+        """Buffers that all conflict, though not on one stream: around each, the largest first.
+
+        Where there are too many conflicts, only around the largest buffers.
+        """
+        import numpy as np
+
+        near: list[frozenset[int]] = [frozenset(row.tolist()) for row in self.near]
+        order: list[int] = np.lexsort((np.arange(self.count), -self.sizes)).tolist()
+        rank = {buffer: place for place, buffer in enumerate(order)}
+        found: dict[tuple[int, ...], None] = {}
+        work = 0
+        for buffer in order:
+            group, left = [buffer], near[buffer]
+            while left and work < MAX_NEAR:
+                work += len(left)
+                group.append(min(left, key=rank.__getitem__))
+                left &= near[group[-1]]
+            found[tuple(sorted(group))] = None
+        return [np.array(group, dtype=np.int64) for group in found]
 
     def _around(self) -> list[tuple[int, int]]:
         if not self.single:
