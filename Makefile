@@ -79,13 +79,22 @@ zoo: $(READY)  ## Compile, run and compare every model of the zoo
 bench: $(READY)  ## Measure compile time and plans
 	$(BIN)/python benchmarks/run.py
 
+.PHONY: bench-traffic
+bench-traffic: $(READY)  ## Compare the HBM traffic of the zoo's models with peers'
+	$(BIN)/python benchmarks/traffic.py
+
 .PHONY: bench-scaling
 bench-scaling: $(READY)  ## Check that passes are linear, and cheap beside a huge constant
 	$(BIN)/python benchmarks/scaling.py
 
+.PHONY: bench-memory
+bench-memory: $(READY)  ## Measure the address planner
+	$(BIN)/python benchmarks/memory.py
+
 .PHONY: docs
-docs: $(READY)  ## Regenerate docs/errors.md and docs/dialects.md
+docs: $(READY)  ## Regenerate docs/errors.md, docs/dialects.md and docs/library.md
 	$(BIN)/python scripts/write_error_docs.py
+	$(BIN)/python scripts/write_library_docs.py
 	$(BIN)/python scripts/write_dialect_docs.py
 
 .PHONY: clean

@@ -10,6 +10,9 @@ func.func @main(%x: tensor<4xf32> {ge.name = "x"}) -> (tensor<4xf32> {ge.name = 
 After: a `ge_exec.kernel @Relu_0` and a `ge_exec.plan @main` with input, buffer, one stream that
 launches the kernel, and output. Nothing has an address yet.
 
+An argument with the attribute `ge.donated` is an input whose bytes tasks may write over: an output
+may lie there. `ge.zero_copy` of an op says that its results are views (`ge-zero-copy`).
+
 `ge.if` and `ge.loop` become a branch and a loop of tasks. A value whose bytes are not known before
 the run (its sizes depend on data, or it is text or a sequence) becomes an object on the heap.
 
@@ -28,6 +31,7 @@ from xdsl.passes import ModulePass
 from ge_dialect.lowering.bufferizer import Bufferizer
 from ge_dialect.lowering.kernels import KernelTable
 from ge_dialect.lowering.static_sizes import check_inputs, report_objects
+from ge_dialect.passes.schedule.model import donated_arguments
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,9 @@ class BufferizePass(ModulePass):
             check_inputs(function)
             report_objects(self.name, function)
             bufferizer = Bufferizer(kernels, self.in_place, self.in_place_shared)
-            plan = bufferizer.plan(function, *io_names(function))
+            inputs, outputs = io_names(function)
+            donated = [inputs[index] for index in donated_arguments(function)]
+            plan = bufferizer.plan(function, inputs, outputs, donated)
             op.body.block.insert_op_before(plan, function)
             function.detach()
             function.erase(safe_erase=False)

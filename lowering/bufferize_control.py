@@ -122,7 +122,7 @@ def _write(
     moves = [
         (value, source, target)
         for value, source, target in zip(values, sources, targets, strict=True)
-        if source is not target
+        if source is not target and not _is_there(source, target)
     ]
     while moves:
         read = [base_of(source)[0] for _, source, _ in moves]
@@ -142,6 +142,11 @@ def _write(
         aside = plan.new(value.type, _cause(value), block)
         plan.move(source, aside, _cause(value))
         moves.append((value, aside, target))
+
+
+def _is_there(source: SSAValue, target: SSAValue) -> bool:
+    """Whether a value lies where it should, under another form."""
+    return is_buffer(target.type) and base_of(source) == base_of(target)
 
 
 def _cause(value: SSAValue) -> Operation | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from xdsl.dialects.builtin import MemRefType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -31,6 +32,7 @@ from ge_dialect.ge_exec import (
 from ge_dialect.ge_exec.memory import Storage, base_of, buffer_bytes, buffer_type, storage_type
 from ge_dialect.locations import location_name, op_name
 from ge_dialect.lowering.kernels import KernelTable, block_of
+from ge_dialect.passes.zero_copy.marks import views_of
 
 
 @dataclass
@@ -43,6 +45,8 @@ class Bufferizer:
         home: The block whose tasks write a buffer or object first. Elsewhere its bytes may not be
             taken over: a loop comes back to them, and a branch may not run.
         wanted: Where a value should be written if that place is free by then.
+        parts: The joined value that a value is written straight into, and where in it.
+        joined: Where a joined value lies, before all of it is written.
     """
 
     kernels: KernelTable
@@ -52,15 +56,23 @@ class Bufferizer:
     remaining: dict[Storage, int] = field(default_factory=dict[Storage, int])
     home: dict[Storage, Block] = field(default_factory=dict[Storage, Block])
     wanted: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    parts: dict[SSAValue, tuple[SSAValue, int]] = field(
+        default_factory=dict[SSAValue, tuple[SSAValue, int]]
+    )
+    joined: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     placed: list[Operation] = field(default_factory=list[Operation])
     weights: list[Operation] = field(default_factory=list[Operation])
     tasks: list[Operation] = field(default_factory=list[Operation])
     task_count: int = 0
 
     def plan(
-        self, function: FuncOp, input_names: Sequence[str], output_names: Sequence[str]
+        self,
+        function: FuncOp,
+        input_names: Sequence[str],
+        output_names: Sequence[str],
+        donated: Collection[str] = (),
     ) -> PlanOp:
-        """Returns the plan of a function.
+        """Returns the plan of a function; tasks may write over the inputs that are donated.
 
         Raises:
             GEError: It holds an op of another dialect (GE0521).
@@ -68,7 +80,8 @@ class Bufferizer:
         block = function.body.block
         inputs: list[Operation] = []
         for arg, name in zip(block.args, input_names, strict=True):
-            op = InputOp(name, storage_type(arg.type))
+            op = InputOp(name, storage_type(arg.type), donated=name in donated)
+            self.home[op] = block
             op.result.name_hint = arg.name_hint
             inputs.append(op)
             self.bind(arg, op.result)
@@ -82,7 +95,9 @@ class Bufferizer:
     def lower_block(self, block: Block) -> None:
         """Adds tasks for the ops of a block to the current list."""
         from ge_dialect.lowering.bufferize_control import lower_if, lower_loop
+        from ge_dialect.lowering.zero_copy import find_parts
 
+        find_parts(self, block)
         for op in block.ops:
             match op:
                 case ReturnOp() | YieldOp() | ConstantOp():
@@ -101,11 +116,15 @@ class Bufferizer:
                     )
 
     def _lower(self, op: GEOp, block: Block) -> None:
-        if (viewed := op.view_of()) is not None and self._view(op, op.operands[viewed]):
+        from ge_dialect.lowering.zero_copy import lower_parts, lower_views
+
+        if lower_views(self, op) or lower_parts(self, op):
             return
         kernel, operands = self.kernels.kernel_of(op)
         sources = [self.buffer(operand) for operand in operands]
-        targets = [self._target(op, index, block) for index in range(len(op.results))]
+        targets: list[SSAValue] = []
+        for index in range(len(op.results)):
+            targets.append(self._target(op, index, block, targets))
         launch = LaunchOp(self.next_id(), kernel, sources, targets)
         launch.location = op.location
         self.tasks.append(launch)
@@ -113,18 +132,14 @@ class Bufferizer:
         for result, target in zip(op.results, targets, strict=True):
             self.bind(result, target)
 
-    def _view(self, op: GEOp, viewed: SSAValue) -> bool:
-        """Binds the result of an op to the bytes of an operand; False where it has none."""
-        type_ = storage_type(op.results[0].type)
-        if isinstance(type_, ObjectType) or isinstance(storage_type(viewed.type), ObjectType):
-            return False
-        view = ViewOp(self.buffer(viewed), type_)
-        view.location = op.location
-        view.result.name_hint = op.results[0].name_hint
-        self.placed.append(view)
-        self.consume(op.operands)
-        self.bind(op.results[0], view.result)
-        return True
+    def view(self, source: SSAValue, type_: MemRefType[Attribute], offset: int, value: SSAValue):
+        """Returns some bytes of a place, as the place of a value."""
+        op = ViewOp(source, type_, offset)
+        if isinstance(value.owner, Operation):
+            op.location = value.owner.location
+        op.result.name_hint = value.name_hint
+        self.placed.append(op)
+        return op.result
 
     def next_id(self) -> int:
         """Returns the number of the next task."""
@@ -143,13 +158,22 @@ class Bufferizer:
             if (buffer := self.buffers.get(value)) is not None:
                 self.remaining[base_of(buffer)[0]] -= 1
 
-    def _target(self, op: GEOp, index: int, block: Block) -> SSAValue:
+    def _target(self, op: GEOp, index: int, block: Block, taken: Sequence[SSAValue]) -> SSAValue:
+        """Returns where a result goes; what earlier results of the op have taken is not free."""
+        from ge_dialect.lowering.zero_copy import place_in_whole
+
         result = op.results[index]
-        if (wanted := self.wanted.get(result)) is not None and self._is_free(op, index, wanted):
+        if (place := place_in_whole(self, result)) is not None:
+            return place
+        wanted = self.wanted.get(result)
+        if wanted is not None and wanted not in taken and self._is_free(op, index, wanted):
             return wanted
         for operand, target in op.in_place_pairs() if self.in_place else ():
-            if target == index and self.is_last_read(op, op.operands[operand], block):
-                return self.buffers[op.operands[operand]]
+            value = op.operands[operand]
+            if target != index or self.buffers.get(value) in taken:
+                continue
+            if self.is_last_read(op, value, block):
+                return self.buffers[value]
         return self.new(result.type, op, block, result.name_hint)
 
     def _is_free(self, op: GEOp, index: int, wanted: SSAValue) -> bool:
@@ -163,12 +187,14 @@ class Bufferizer:
 
     def is_last_read(self, op: Operation, value: SSAValue, block: Block) -> bool:
         """Whether nobody but `op` reads the bytes of `value`, now or later."""
-        if (buffer := self.buffers.get(value)) is None or isinstance(buffer.owner, ViewOp):
+        if (buffer := self.buffers.get(value)) is None:
             return False
-        if not self.in_place_shared and value.uses.get_length() > 1:
+        if not self.in_place_shared and has_other_readers(value):
             return False
         base, _ = base_of(buffer)
-        if not isinstance(base, BufferOp) or self.home.get(base) is not block:
+        if base.size != buffer_bytes(buffer.type):
+            return False  # the rest of the bytes would live on for the result alone
+        if not _is_ours(base) or self.home.get(base) is not block:
             return False
         reads_here = sum(operand is value for operand in op.operands)
         return self.remaining[base] == reads_here == 1
@@ -237,7 +263,8 @@ class Bufferizer:
             buffer = self.buffer(value)
             base, _ = base_of(buffer)
             whole = base.size == buffer_bytes(buffer.type)
-            if not isinstance(base, BufferOp | ObjectOp) or base in taken or not whole:
+            is_ours = _is_ours(base) or isinstance(base, ObjectOp)
+            if not is_ours or base in taken or not whole:
                 cause = value.owner if isinstance(value.owner, Operation) else None
                 target = self.new(value.type, cause, block)
                 self.move(buffer, target, cause)
@@ -245,6 +272,22 @@ class Bufferizer:
             taken.add(base)
             outputs.append(OutputOp(name, buffer))
         return outputs
+
+
+def has_other_readers(value: SSAValue) -> bool:
+    """Whether the bytes of a value are read elsewhere, under any form."""
+    while value.uses.get_length() == 1:
+        owner = value.owner
+        views = views_of(owner) if isinstance(owner, Operation) else None
+        if views is None:
+            return False
+        value = views[0]
+    return True
+
+
+def _is_ours(base: Storage) -> bool:
+    """Whether tasks may write to bytes, and outputs be there: weights and most inputs are not."""
+    return isinstance(base, BufferOp) or (isinstance(base, InputOp) and base.donated is not None)
 
 
 def weight_attr(constant: ConstantOp) -> WeightAttr:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
 from ge_dialect.ge_exec import PlanOp
 from ge_dialect.ge_exec.control import TaskOp, reads, writes
-from ge_dialect.ge_exec.memory import Storage, base_of
+from ge_dialect.ge_exec.memory import Storage, base_of, buffer_bytes
 from ge_dialect.lowering.schedule.events import Dependency
 from ge_dialect.lowering.schedule.happens_before import HappensBefore, happens_before
 
@@ -37,44 +39,90 @@ class TaskGraph:
 
 
 def task_graph(plan: PlanOp) -> TaskGraph:
-    """Returns the dependencies of a plan's tasks; linear in accesses.
+    """Returns the dependencies of a plan's tasks; linear in accesses and the views they go through.
 
-    A buffer is what owns the bytes: views count as what they show.
+    Readers and writers are those of what owns the bytes; dependencies are between tasks that touch
+    the same bytes of it, so that parts of one value can be written at the same time.
     """
     tasks = plan.tasks()
+    touched = _Accesses()
+    accesses = [(touched.all(reads(task)), touched.all(writes(task))) for task in tasks]
     readers: dict[Storage, list[int]] = defaultdict(list)
     writers: dict[Storage, list[int]] = defaultdict(list)
-    since_write: dict[Storage, list[int]] = defaultdict(list)
+    history: dict[_Stretch, _History] = defaultdict(_History)
     found: dict[tuple[int, int], str] = {}
-    owners: dict[SSAValue, Storage] = {}
-    for position, task in enumerate(tasks):
-        read = _owners(reads(task), owners)
-        written = _owners(writes(task), owners)
-        for owner in read:
-            if writers[owner]:
-                _add(found, writers[owner][-1], position, "RAW", owner)
-        for owner in written:
-            for reader in since_write[owner]:
-                _add(found, reader, position, "WAR", owner)
-            if writers[owner] and not since_write[owner]:
-                _add(found, writers[owner][-1], position, "WAW", owner)
-        for owner in read:
+    for position, (read, written) in enumerate(accesses):
+        read_stretches, written_stretches = touched.split(read), touched.split(written)
+        for stretch in read_stretches:
+            if (writer := history[stretch].writer) is not None:
+                _add(found, writer, position, "RAW", stretch[0])
+            history[stretch].readers.append(position)
+        for stretch in written_stretches:
+            for earlier, kind in history[stretch].before_write(position):
+                _add(found, earlier, position, kind, stretch[0])
+            history[stretch] = _History(position)
+        for owner in dict.fromkeys(owner for owner, _, _ in read):
             readers[owner].append(position)
-            since_write[owner].append(position)
-        for owner in written:
+        for owner in dict.fromkeys(owner for owner, _, _ in written):
             writers[owner].append(position)
-            since_write[owner] = []
     ordered = sorted(found.items(), key=lambda item: (item[0][1], item[0][0]))
     dependencies = [Dependency(a, b, why) for (a, b), why in ordered]
     return TaskGraph(tasks, dependencies, dict(readers), dict(writers))
 
 
-def _owners(values: Sequence[SSAValue], known: dict[SSAValue, Storage]) -> list[Storage]:
-    """Returns what owns the bytes of buffer values, each once; `known` holds those seen before."""
-    for value in values:
-        if value not in known:
-            known[value] = base_of(value)[0]
-    return list(dict.fromkeys(known[value] for value in values))
+_Access: TypeAlias = tuple[Storage, int, int]
+"""What owns the bytes, and where they start and end in it; an object has one byte."""
+
+_Stretch: TypeAlias = tuple[Storage, int]
+"""Bytes of an owner that no access cuts, by where they start."""
+
+
+@dataclass
+class _History:
+    """Who wrote a stretch last, and who has read it since."""
+
+    writer: int | None = None
+    readers: list[int] = field(default_factory=list[int])
+
+    def before_write(self, position: int) -> list[tuple[int, str]]:
+        """Returns the tasks that a writer has to wait for, and why; itself left out."""
+        found = [(reader, "WAR") for reader in self.readers if reader != position]
+        if not found and self.writer is not None:
+            return [(self.writer, "WAW")]
+        return found
+
+
+class _Accesses:
+    """The accesses of a plan, and where they cut what they touch."""
+
+    def __init__(self) -> None:
+        self._known: dict[SSAValue, _Access] = {}
+        self._cuts: dict[Storage, set[int]] = defaultdict(set)
+        self._sorted: dict[Storage, list[int]] = {}
+
+    def all(self, values: Sequence[SSAValue]) -> list[_Access]:
+        """Returns the accesses of values, each once."""
+        return list(dict.fromkeys(map(self._one, values)))
+
+    def _one(self, value: SSAValue) -> _Access:
+        if (known := self._known.get(value)) is None:
+            owner, start = base_of(value)
+            known = self._known[value] = (owner, start, start + max(1, buffer_bytes(value.type)))
+            self._cuts[owner].update(known[1:])
+        return known
+
+    def split(self, accesses: Sequence[_Access]) -> list[_Stretch]:
+        """Returns what accesses touch as stretches, each once; called when all are known."""
+        found: dict[_Stretch, None] = {}
+        for owner, start, end in accesses:
+            if len(self._cuts[owner]) == 2:
+                found[owner, start] = None
+                continue
+            if (cuts := self._sorted.get(owner)) is None:
+                cuts = self._sorted[owner] = sorted(self._cuts[owner])
+            first = bisect_left(cuts, start)
+            found |= dict.fromkeys((owner, cut) for cut in cuts[first : bisect_left(cuts, end)])
+        return list(found)
 
 
 def _add(

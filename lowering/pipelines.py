@@ -20,6 +20,8 @@ class LowerPipeline(PipelinePass):
       Ascend910B1.
     - `memory-limit`: bytes of the work arena. Default: what the weights leave of the target's HBM.
     - `reuse`: whether buffers may take the bytes of dead ones. Default true.
+    - `zero-copy`: whether pieces and joined values may be views. Default true.
+    - `policy`: what the order of ops is for, as in `ge-schedule`. Default balanced.
     """
 
     name = "ge-lower"
@@ -28,6 +30,8 @@ class LowerPipeline(PipelinePass):
     target: str | None = None
     memory_limit: int | None = None
     reuse: bool = True
+    zero_copy: bool = True
+    policy: str = "balanced"
 
     def passes(self) -> Sequence[ModulePass]:
         from ge_dialect.lowering.assign_streams import AssignStreamsPass
@@ -36,9 +40,14 @@ class LowerPipeline(PipelinePass):
         from ge_dialect.lowering.memory.plan_memory import PlanMemoryPass
         from ge_dialect.lowering.set_target import SetTargetPass
         from ge_dialect.lowering.verify_plan import VerifyPlanPass
+        from ge_dialect.passes.schedule.schedule import SchedulePass
+        from ge_dialect.passes.zero_copy.zero_copy import ZeroCopyPass
 
+        zero_copy = (ZeroCopyPass(),) if self.zero_copy else ()
         return (
             SetTargetPass(self.target),
+            *zero_copy,
+            SchedulePass(self.policy),
             BufferizePass(in_place_shared=self.streams == 1),
             AssignStreamsPass(self.streams),
             PlanMemoryPass(self.memory_limit, self.reuse),

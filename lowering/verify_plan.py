@@ -7,7 +7,8 @@ put them, and which bytes each buffer has. Checked, for every execution that the
 - everything lies inside its arena;
 - two accesses of one byte, one of them a write, are ordered, and run in the order of the plan;
 - what a task reads is what was last written to that very buffer: nobody else has taken the bytes;
-- inputs and weights are never written; outputs hold their own value at the end;
+- weights, and inputs that are not donated, are never written; outputs hold their own value at the
+  end;
 - inside a branch all of that for either side, and after it for what both leave alike; inside a loop
   for the first iteration and for every other.
 
@@ -30,7 +31,7 @@ from xdsl.passes import ModulePass
 from xdsl.traits import SymbolTable
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.ge.base import GEOp
+from ge_dialect.ge.in_place import in_place_pairs_of
 from ge_dialect.ge_exec import (
     ArenaOp,
     BranchOp,
@@ -184,15 +185,20 @@ class Checker:
                 segment.is_mixed = False
 
     def _check_write(self, task: TaskOp, place: Place, access: Access) -> None:
-        if isinstance(access.owner, InputOp | WeightOp):
+        if isinstance(access.owner, InputOp | WeightOp) and not _is_donated(access.owner):
             raise GEError(CODE, f"{describe_task(task)} writes {describe(access.owner)}")
         for segment in self.covered(access):
-            if isinstance(lost := segment.owner, InputOp | WeightOp):
+            lost = segment.owner
+            if isinstance(lost, InputOp | WeightOp) and lost is not access.owner:
                 what = f"{describe(access.owner)} over {describe(lost)}"
                 raise GEError(CODE, f"{describe_task(task)} writes {what}")
             _expect_after(task, place, segment.writer, access)
             for reader in segment.readers.values():
                 _expect_after(task, place, reader, access)
+
+
+def _is_donated(op: Storage) -> bool:
+    return isinstance(op, InputOp) and op.donated is not None
 
 
 def check_value(segment: Segment, access: Access, reader: str) -> None:
@@ -261,14 +267,7 @@ def _may_share(task: TaskOp, i: int, j: int, source: Access, target: Access) -> 
     block = kernel.body.block if isinstance(kernel, KernelOp) else None
     if block is None or i >= len(block.args):
         return False  # the runtime says what does not fit
-    for op in block.ops:
-        if isinstance(op, GEOp) and block.args[i] in op.operands:
-            pairs = op.in_place_pairs()
-            operand = list(op.operands).index(block.args[i])
-            last = block.last_op
-            yields = last is not None and list(last.operands) == list(op.results)
-            return yields and (operand, j) in pairs and block.args[i].uses.get_length() == 1
-    return False
+    return (i, j) in in_place_pairs_of(block)
 
 
 def check_apart(accesses: Sequence[Access]) -> None:

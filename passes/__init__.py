@@ -22,10 +22,14 @@ _PASSES = {
     "ge-optimize-cast": ("casts.optimize_cast", "OptimizeCastPass"),
     "ge-merge-parallel-matmul": ("weights.merge_matmuls", "MergeParallelMatmulPass"),
     "ge-fuse-rules": ("fusion.fuse_rules", "FuseRulesPass"),
+    "ge-fuse-auto": ("fusion.auto.fuse_auto", "FuseAutoPass"),
+    "ge-zero-copy": ("zero_copy.zero_copy", "ZeroCopyPass"),
+    "ge-schedule": ("schedule.schedule", "SchedulePass"),
     "ge-legalize-attention": ("legalization.attention", "LegalizeAttentionPass"),
     "ge-legalize-norm": ("legalization.norms", "LegalizeNormPass"),
     "ge-legalize-activation": ("legalization.activations", "LegalizeActivationPass"),
     "ge-legalize-rotary": ("legalization.rotary", "LegalizeRotaryPass"),
+    "ge-outline-repeats": ("repeats.outline_repeats", "OutlineRepeatsPass"),
     "ge-optimize": ("pipelines", "OptimizePipeline"),
 }
 

@@ -63,6 +63,8 @@ class OptimizePipeline(PipelinePass):
             passes += [self._with_options(name) for name in _FUSE]
         if self.level == 3:
             passes += [self._with_options(name) for name in _JOIN]
+        if self.level >= 2:
+            passes += [self._with_options(name) for name in _AUTO]
         return passes
 
     def _with_options(self, name: str) -> ModulePass:
@@ -98,3 +100,4 @@ _CAST = ("ge-optimize-cast", "ge-dce")
 _FUSE = ("ge-fuse-rules",)
 # After the operator library: a kernel of several products reads the operand once without a split.
 _JOIN = ("ge-merge-parallel-matmul", "ge-dce")
+_AUTO = ("ge-fuse-auto",)

@@ -150,6 +150,20 @@ CASES: dict[str, str] = {
     "both operands dead": function(
         unary("%a", "exp", "%x"), unary("%b", "neg", "%x"), binary("%y", "sub", "%b", "%a")
     ),
+    "two results for one dead operand": function(
+        unary("%a", "exp", "%x"),
+        f'%y, %z = ge.fusion "Two" (%a) : ({T}) -> ({T}, {T}) {{',
+        f"^bb0(%b: {T}):",
+        unary("%c", "relu", "%b"),
+        unary("%d", "neg", "%b"),
+        f"ge.yield %c, %d : {T}, {T}",
+        "}",
+        results="%y, %z",
+    ),
+    "an operand of two results that is dead": function(
+        unary("%a", "exp", "%x"),
+        f"%y, %m = ge.dropout %a : {T} -> {T}, tensor<2x2xi1>",
+    ),
     "attention": function(
         binary("%s", "matmul", "%x", "%x"),
         f"%p = ge.softmax %s axis -1 : ({T}) -> {T}",

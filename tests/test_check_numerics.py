@@ -40,7 +40,9 @@ def test_right_passes_change_nothing(
     assert [path.name for path in folder.iterdir()] == ["in.mlir"]
 
 
-@pytest.mark.parametrize("pipeline", [f"ge-cse,{WRONG},ge-dce", f"ge-optimize,{WRONG},ge-lower"])
+@pytest.mark.parametrize(
+    "pipeline", [f"ge-cse,{WRONG},ge-dce", f"ge-optimize{{level=1}},{WRONG},ge-lower"]
+)
 def test_a_wrong_rewrite_is_named_and_reduced(folder: Path, pipeline: str) -> None:
     error = fails("in.mlir", "-p", pipeline, "--check-numerics", "--reproducer", "small.mlir")
     assert error.code == "GE0902"

@@ -121,8 +121,10 @@ def test_levels_are_the_passes_that_the_page_lists(level: int) -> None:
     text = section(TEXTS["docs/pipelines.md"], "ge-optimize")
     lists = dict(re.findall(r"^\| (\d) \| (.*) \|$", text, re.M))
     listed = re.findall(r"`(ge-[a-z-]+)`", lists[str(level)])
-    for lower in range(level - 1, 0, -1):
-        listed = re.findall(r"`(ge-[a-z-]+)`", lists[str(lower)]) + listed
+    row = lists[str(level)]
+    while found := re.search(r"those of level (\d)", row):
+        row = lists[found[1]]
+        listed = re.findall(r"`(ge-[a-z-]+)`", row) + listed
     assert listed == [pass_.name for pass_ in OptimizePipeline(level).passes()]
 
 
@@ -198,7 +200,8 @@ def test_arguments_that_pages_name_exist(name: str) -> None:
 def known_arguments() -> set[str]:
     """The arguments of our tools, and others that pages name."""
     helps = [compile_parser().format_help(), run_parser().format_help()]
-    helps.append(python("-m", "ge_dialect.tools.ge_opt", "--help"))
+    modules = ("ge_dialect.tools.ge_opt", "ge_dialect.lowering.memory")
+    helps += [python("-m", module, "--help") for module in modules]
     return {*re.findall(r"--[a-z][a-z0-9-]*", "\n".join(helps)), *UNSUPPORTED, *OTHER_FLAGS}
 
 

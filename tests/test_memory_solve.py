@@ -69,19 +69,19 @@ def partial_orders(draw: st.DrawFn, most: int = 16) -> Problem:
 
 @given(interval_problems())
 def test_live_buffers_never_overlap(problem: Problem):
-    plan = minimise(problem)
+    plan = minimise(problem, effort=200)
     assert violations(problem, plan) == ()
     assert (
         plan.lower_bound
         <= plan.peak
         <= sum(b.footprint for b in problem.buffers) + 512 * len(problem.buffers)
     )
-    assert minimise(problem) == plan
+    assert minimise(problem, effort=200) == plan
 
 
 @given(partial_orders())
 def test_live_buffers_never_overlap_on_several_streams(problem: Problem):
-    assert violations(problem, minimise(problem)) == ()
+    assert violations(problem, minimise(problem, effort=200)) == ()
 
 
 @given(st.one_of(interval_problems(), partial_orders()))
@@ -99,9 +99,9 @@ def test_listed_and_computed_conflicts_are_those_of_the_definition(problem: Prob
 @given(interval_problems())
 def test_plans_do_not_depend_on_how_conflicts_are_kept(problem: Problem):
     with pytest.MonkeyPatch.context() as patch:
-        expected = minimise(problem)
+        expected = minimise(problem, effort=0)
         patch.setattr(Conflicts.__init__, "__defaults__", (-1,))
-        assert minimise(problem) == expected
+        assert minimise(problem, effort=0) == expected
 
 
 def test_k33_finds_six_and_never_reports_the_bound_as_the_peak():
@@ -136,13 +136,13 @@ def test_exact_search_decides_as_trying_everything_does(problem: Problem):
     assert violations(problem, found) == ()
     if best:
         assert fit(problem, conflicts, best - 1, 10_000) == (Answer.INFEASIBLE, ())
-        assert fit(problem, conflicts, best, 1)[0] is Answer.UNKNOWN
+        assert fit(problem, conflicts, best, 0)[0] is Answer.UNKNOWN
 
 
 def test_what_search_cannot_decide_is_not_called_proved(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("ge_dialect.lowering.memory.heuristics._PROOF_NODES", 2)
+    monkeypatch.setattr("ge_dialect.lowering.memory.heuristics._PROOF_EFFORT", 2)
     with pytest.raises(MemoryFullError, match="not proved; lower bound 5") as raised:
-        solve(problem_of(K33, capacity=5))
+        solve(problem_of(K33, capacity=5), effort=2)
     assert raised.value.code == "GE0503"
 
 
@@ -230,7 +230,7 @@ def test_checker_refuses_a_moved_reservation():
 
 @given(interval_problems(), st.randoms(use_true_random=False))
 def test_moving_a_buffer_onto_a_live_one_is_always_found(problem: Problem, random: random.Random):
-    plan = minimise(problem)
+    plan = minimise(problem, effort=0)
     used = [i for i, buffer in enumerate(problem.buffers) if buffer.size]
     pairs = [(i, j) for i in used for j in used if i != j and problem.conflict(i, j)]
     if pairs:

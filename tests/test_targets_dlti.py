@@ -191,13 +191,13 @@ def test_plans_are_aligned_as_the_target_asks(tmp_path: Path):
 
 def test_a_plan_that_exceeds_the_memory_of_the_target_is_refused(tmp_path: Path):
     hbm = "size = 34_359_738_368"
-    with pytest.raises(GEError, match="4096 bytes needed, 3072 available") as raised:
-        lower(GRAPH, target=own_target(tmp_path, (hbm, "size = 3072")))
+    with pytest.raises(GEError, match="3072 bytes needed, 2048 available") as raised:
+        lower(GRAPH, target=own_target(tmp_path, (hbm, "size = 2048")))
     assert raised.value.hint is not None
     assert raised.value.hint.startswith("Mine has no more")
-    lower(GRAPH, target=own_target(tmp_path, (hbm, "size = 4096")))
-    with pytest.raises(GEError, match="raise the limit to 4096 bytes"):
-        lower(GRAPH, memory_limit=3072)
+    lower(GRAPH, target=own_target(tmp_path, (hbm, "size = 3072")))
+    with pytest.raises(GEError, match="raise the limit to 3072 bytes"):
+        lower(GRAPH, memory_limit=2048)
 
 
 def test_weights_count_against_the_memory_of_the_target(tmp_path: Path):

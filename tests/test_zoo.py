@@ -88,7 +88,7 @@ def test_two_compilations_give_the_same_bytes(zoo: Path, tmp_path: Path) -> None
     assert (tmp_path / "a.om").read_bytes() == (tmp_path / "b.om").read_bytes()
 
 
-def test_the_article_block_is_three_kernels_in_every_spelling(zoo: Path) -> None:
+def test_the_article_block_is_one_kernel_in_every_spelling(zoo: Path) -> None:
     for variant in ("ts", "ts14", "dynamo", "dynamo23"):
         summary = compiled(zoo / f"flash-block.{variant}-static").summary
         kernels = {fusion["kernel"]: fusion["count"] for fusion in summary["fusions"]}
@@ -96,7 +96,7 @@ def test_the_article_block_is_three_kernels_in_every_spelling(zoo: Path) -> None
             "QKVProjectionFusion": 1,
             "FlashAttentionLayerNormDropoutAddFusion": 1,
         }
-        assert summary["kernels"] == 3
+        assert summary["kernels"] == 1  # so few columns that all of it fits on chip
 
 
 def test_another_epsilon_is_a_near_miss_that_says_why(zoo: Path) -> None:

@@ -17,7 +17,6 @@ from xdsl.passes import ModulePass, PassPipeline
 
 from ge_dialect import remarks
 from ge_dialect.diagnostics import GEError
-from ge_dialect.passes import statistics
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -49,6 +48,7 @@ class CompileOptions:
         fusion_switch_file: GE's file of rules to turn off.
         verify_each: Whether the IR is verified after every pass that rewrote something; else
             once, before it is lowered. The plan is verified when it is saved or run.
+        outline: Whether repeated blocks, such as the layers of a transformer, are optimised once.
     """
 
     target: str | None = None
@@ -66,6 +66,7 @@ class CompileOptions:
     fusion_baseline: str | None = None
     fusion_switch_file: str | None = None
     verify_each: bool = False
+    outline: bool = True
 
 
 @dataclass(frozen=True)
@@ -304,6 +305,8 @@ def compile(
             raised something else (GE0901) that is the cause.
         TypeError: `overrides` names no option.
     """
+    from ge_dialect.tools.running import run_passes
+
     started = time.perf_counter()
     chosen = replace(options or CompileOptions(), **overrides)
     if isinstance(model, ModuleOp):
@@ -313,7 +316,7 @@ def compile(
     module.attributes.setdefault("ge.model", StringAttr(name))
     plan = CompiledPlan(module, name, chosen, opset=_opset(module))
     with remarks.collect() as found:
-        _run_passes(plan, watch or Watch())
+        run_passes(plan, watch or Watch())
     plan.remarks = found.remarks
     _check_fusions(plan)
     plan.compile_seconds = time.perf_counter() - started
@@ -337,56 +340,6 @@ def _check_fusions(plan: CompiledPlan) -> None:
     check_required(options.require_fusions, plan.fired, plan.remarks)
     if options.fusion_baseline is not None:
         plan.notes.append(check_baseline(options.fusion_baseline, plan.fired, plan.remarks))
-
-
-def _run_passes(plan: CompiledPlan, watch: Watch) -> None:
-    from ge_dialect.lowering.bufferize import BufferizePass
-    from ge_dialect.lowering.verify_plan import VerifyPlanPass
-    from ge_dialect.passes.infer_types import InferTypesPass
-    from ge_dialect.tools.fusion_arguments import fired_rules
-    from ge_dialect.tools.report.traffic import count_ops, graph_traffic
-
-    ctx = make_context()
-    plan.nodes_before = count_ops(plan.module)
-    measured = False
-    # What is saved or run is verified there, whoever made it.
-    passes = [one for one in build_passes(plan.options) if not isinstance(one, VerifyPlanPass)]
-    watch.begin(passes, plan.module)
-    for step, pass_ in enumerate(passes):
-        if isinstance(pass_, BufferizePass):
-            plan.nodes_after = count_ops(plan.module)
-            _verify(plan.module, "the graph passes")
-        started = time.perf_counter()
-        with statistics.collect() as counts:
-            _apply(passes, step, ctx, plan.module)
-        seconds = time.perf_counter() - started
-        plan.fired |= fired_rules(counts)
-        plan.passes.append(PassRecord(pass_.name, seconds, sum(counts.values())))
-        if plan.options.verify_each and sum(counts.values()):
-            _verify(plan.module, f"'{pass_.name}'")
-        if not measured and isinstance(pass_, InferTypesPass):  # before it sizes may be missing
-            plan.unfused_bytes, measured = graph_traffic(plan.module), True
-        watch.after_pass(plan.module)
-    watch.end(plan.module)
-
-
-def _apply(passes: Sequence[ModulePass], step: int, ctx: Context, module: ModuleOp) -> None:
-    """Runs one pass; what it raises that is no error of the input becomes one line (GE0901)."""
-    try:
-        passes[step].apply(ctx, module)
-    except (GEError, RecursionError):
-        raise
-    except Exception as error:
-        from ge_dialect.tools.check.crash import pass_failed
-
-        raise pass_failed(passes, step, error) from error
-
-
-def _verify(module: ModuleOp, after: str) -> None:
-    from ge_dialect.validity import check_valid
-
-    if (problem := check_valid(module)) is not None:
-        raise GEError("GE0390", f"the IR is not valid after {after}: {problem}")
 
 
 def _opset(module: ModuleOp) -> int | None:

@@ -114,6 +114,12 @@ PASSES: dict[str, CodeInfo] = {
         cause="The option `level` has another value than those in the message.",
         solution="Use one of the levels in the message; the default suits most models.",
     ),
+    "GE0431": CodeInfo(
+        title="unknown scheduling policy",
+        symptom="`ge-schedule` stops before it changes anything.",
+        cause="The option `policy` has another value than those in the message.",
+        solution="Use one of the policies in the message; the default suits most models.",
+    ),
     "GE0440": CodeInfo(
         title="required fusion is missing",
         symptom="`--require-fusion` asks for a fusion that happened less often than it says.",

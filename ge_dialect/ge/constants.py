@@ -142,6 +142,9 @@ class ConstantOp(GEOp):
             )
 
 
+_SEALED = "_ge_sealed"
+
+
 def constant_attr(value: SSAValue) -> Attribute | None:
     """Returns the attribute of a constant's result, or None for any other value."""
     owner = value.owner
@@ -175,14 +178,22 @@ def constant_array(value: SSAValue, limit: int | None = None) -> npt.NDArray[Any
 
     Args:
         value: Any value.
-        limit: In elements; a larger constant gives None without being read.
+        limit: In elements; a larger constant gives None without being read, and so does one that
+            stands for several (see `seal`).
     """
     if (attr := constant_attr(value)) is None:
         return None
     type_ = tensor_of(value)
     if limit is not None and prod(static_shape(type_) or ()) > limit:
         return None
+    if limit is not None and _SEALED in vars(attr):
+        return None
     return array_of(attr, type_)
+
+
+def seal(attr: Attribute) -> None:
+    """Makes of a constant one that stands for several: who can do without its value gets none."""
+    vars(attr)[_SEALED] = True
 
 
 def array_of(attr: Attribute, type: TensorT) -> npt.NDArray[Any]:

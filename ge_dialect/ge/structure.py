@@ -32,6 +32,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.ge.base import Engine, FusionKind, GEOp, I64Attr, int_attr
 from ge_dialect.ge.dtypes import is_bool
+from ge_dialect.ge.in_place import in_place_pairs_of
 from ge_dialect.ge.types import RankedTensor, compatible, num_elements, tensor_of
 
 
@@ -135,6 +136,9 @@ class FusionOp(GEOp):
 
     def flops(self) -> int:
         return sum(op.flops() for op in self.body.block.ops if isinstance(op, GEOp))
+
+    def in_place_pairs(self) -> Sequence[tuple[int, int]]:
+        return in_place_pairs_of(self.body.block)
 
     def verify_(self) -> None:
         block = self.body.block

@@ -16,8 +16,9 @@ from xdsl.dialects.builtin import (
     MemRefType,
     NoneAttr,
     StringAttr,
+    UnitAttr,
 )
-from xdsl.ir import Attribute, OpResult, ParametrizedAttribute, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import (
     AnyOf,
     BaseAttr,
@@ -188,7 +189,8 @@ class PlacedOp(IRDLOperation):
 class InputOp(PlacedOp):
     """An input of the plan: the caller's bytes are here before the first task.
 
-    An object has no place in an arena.
+    An object has no place in an arena. `donated` says that tasks may write over it, since the
+    caller does not want its bytes back.
 
     Example:
     ```mlir
@@ -199,13 +201,24 @@ class InputOp(PlacedOp):
     name = "ge_exec.input"
 
     io_name = prop_def(StringAttr)
+    donated = opt_prop_def(UnitAttr)
     result = result_def(AnyStorage)
 
-    assembly_format = "$io_name (`in` $arena^ `offset` $offset)? attr-dict `:` type($result)"
+    assembly_format = (
+        "$io_name (`donated` $donated^)? (`in` $arena^ `offset` $offset)?"
+        " attr-dict `:` type($result)"
+    )
 
-    def __init__(self, io_name: str, type: MemRefType[Attribute] | ObjectType):
+    def __init__(
+        self, io_name: str, type: MemRefType[Attribute] | ObjectType, *, donated: bool = False
+    ):
         super().__init__(
-            operands=[None], properties={"io_name": StringAttr(io_name)}, result_types=[type]
+            operands=[None],
+            properties={
+                "io_name": StringAttr(io_name),
+                "donated": UnitAttr() if donated else None,
+            },
+            result_types=[type],
         )
 
     @property
@@ -361,10 +374,10 @@ def base_of(value: SSAValue) -> tuple[Storage, int]:
         VerifyException: The value is no buffer of a plan.
     """
     offset = 0
-    while isinstance(owner := value.owner, ViewOp):
+    while type(owner := value.owner) is ViewOp:
         offset += owner.offset.value.data
         value = owner.source
-    if not isinstance(value, OpResult) or not isinstance(owner, PlacedOp | ObjectOp):
+    if not isinstance(owner, (BufferOp, WeightOp, PlacedOp, ObjectOp)):  # the most frequent first
         raise VerifyException("expected a buffer, object, input or weight of the plan")
     return owner, offset
 

@@ -1,18 +1,23 @@
-"""Exact search: whether a problem fits a number of bytes, found or disproved within a budget.
+"""Whether a problem fits a number of bytes: found or disproved by searches with restarts.
 
-Buffers are placed bottom up: offsets never decrease along a branch, and each buffer lies as low as
-what is placed allows. If there is a plan that fits, one of this form fits, the one whose offsets
-have the smallest sum. For the same reason a buffer is only tried where no other one would fit
-entirely below it. On one stream, each span of time in which the same buffers are alive must have
-room for those that are still to come.
+Hard problems have a few decisions that matter; a search that starts with the wrong ones never comes
+back to them. So many descents are made, from several orders of the buffers, and buffers of spans at
+which one failed come earlier in the next. Where a descent gets farther than those before, its order
+is searched with going back, and so is one every now and then, with a limit that grows: such a
+search may end in a proof that nothing fits.
+
+Source: weights of failures are those of Boussemart, Hemery, Lecoutre and Sais, "Boosting systematic
+search by weighting constraints" (2004).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING, Any
+
+from ge_dialect.lowering.memory.dive import Dive
+from ge_dialect.lowering.memory.spans import Spans, components
+from ge_dialect.lowering.memory.tree import Answer, Tree
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -20,30 +25,31 @@ if TYPE_CHECKING:
     from ge_dialect.lowering.memory.conflicts import Conflicts
     from ge_dialect.lowering.memory.problem import Problem
 
-MAX_BUFFERS = 256
-"""Problems of more buffers are left alone: a node costs the square of their number."""
+_ORDERS = ("twa", "taw", "wat", "swt")
+"""Of buffers, by what comes first: t, the fullest of its spans; w, the length of its life; s, its
+size; a, the product of both; the larger first."""
 
+_LEARNING = ((1.0, 0.99), (0.3, 0.97))
+"""How much a failure counts, and what is left of it after another descent. The first is used twice
+as often."""
 
-class Answer(Enum):
-    """What a search found out."""
+_NODES_PER_BUFFER = 3
+_LEAST_NODES = 64
+"""Nodes of a search with going back: for each buffer, and at least."""
 
-    FITS = "fits"
-    INFEASIBLE = "infeasible"
-    UNKNOWN = "unknown"
+_PROMISING = 0.6
+"""Fraction of the buffers that a descent may leave without a place, to be worth a search."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Node:
-    """A branch: offsets so far (-1: none), and the lowest ones that are left for the others."""
-
-    offsets: npt.NDArray[Any]
-    low: npt.NDArray[Any]
-    floor: int
-    rank: int
+_SHARE = 3
+"""Nodes of descents for each one of the searches whose limit grows."""
 
 
 def fit(
-    problem: Problem, conflicts: Conflicts, goal: int, nodes: int
+    problem: Problem,
+    conflicts: Conflicts,
+    goal: int,
+    nodes: int,
+    parts: Sequence[Spans] | None = None,
 ) -> tuple[Answer, Sequence[int]]:
     """Returns whether the buffers fit into `goal` bytes, and the offsets if they do.
 
@@ -51,103 +57,114 @@ def fit(
         problem: Buffers without bytes are ignored; their offset is -1.
         conflicts: Of the problem.
         goal: In bytes.
-        nodes: How many branches to look at before giving up.
+        nodes: How many nodes and placements to look at, over all searches, before giving up.
+        parts: The components of the problem, where they are known.
     """
-    search = _Fit(problem, conflicts, goal)
-    if len(search.used) > MAX_BUFFERS:
+    if problem.lower_bound > goal:
+        return Answer.INFEASIBLE, ()
+    parts = components(problem, conflicts) if parts is None else parts
+    if parts is None:
         return Answer.UNKNOWN, ()
-    stack = [search.root()]
-    for _ in range(nodes):
-        if not stack:
-            return Answer.INFEASIBLE, ()
-        node = stack.pop()
-        if (node.offsets[search.used] >= 0).all():
-            return Answer.FITS, [int(offset) for offset in node.offsets]
-        stack += reversed(search.branches(node))
-    return (Answer.UNKNOWN if stack else Answer.INFEASIBLE), ()
+    offsets = [-1] * len(problem.buffers)
+    unsolved = [_Restarts(part, goal) for part in parts]
+    while unsolved:
+        for part in list(unsolved):
+            if nodes <= 0 or (part.runs and nodes < part.spans.count):
+                return Answer.UNKNOWN, ()
+            answer, used = part.again(nodes)
+            nodes -= used
+            if answer is Answer.INFEASIBLE:
+                return answer, ()
+            if answer is Answer.FITS:
+                unsolved.remove(part)
+                for index, offset in zip(part.spans.ids, part.offsets, strict=True):
+                    offsets[int(index)] = int(offset)
+    return Answer.FITS, offsets
 
 
-class _Fit:
-    """What stays the same over a search."""
+class _Learner:
+    """An order of buffers, and what failures have taught about it."""
 
-    def __init__(self, problem: Problem, conflicts: Conflicts, goal: int):
+    def __init__(self, priority: npt.NDArray[Any], spans: Spans, step: float, decay: float):
         import numpy as np
 
-        buffers = problem.buffers
-        self.goal = goal
-        self.conflicts = conflicts
-        self.sizes: npt.NDArray[Any] = np.array([b.footprint for b in buffers], dtype=np.int64)
-        self.alignments: npt.NDArray[Any] = np.array([b.alignment for b in buffers], dtype=np.int64)
-        given = [-1 if b.offset is None else b.offset for b in buffers]
-        self.given: npt.NDArray[Any] = np.array(given, dtype=np.int64)
-        self.used: npt.NDArray[Any] = self.sizes.nonzero()[0]
-        self.members = self._sections()
-        reach = np.maximum(conflicts.ends - conflicts.starts, 0).sum(axis=1)
-        by_pressure = sorted(
-            map(int, self.used), key=lambda i: (-int(self.sizes[i]) * int(reach[i]), i)
+        self.priority, self.spans = priority, spans
+        self.step, self.decay = step, decay
+        self.weights: npt.NDArray[Any] = np.zeros(spans.total)
+        self.least = spans.count
+
+    def order(self) -> npt.NDArray[Any]:
+        """The buffers, the one to prefer first."""
+        keys = self.priority + self.spans.heaviest(self.weights)
+        order: npt.NDArray[Any] = (-keys).argsort(kind="stable")
+        return order
+
+    def note(self, failures: npt.NDArray[Any]) -> None:
+        """Adds to the weights of spans at which a search failed."""
+        self.weights += self.step * failures / max(int(failures.max(initial=0)), 1)
+
+    def learn(self, failures: npt.NDArray[Any], missing: int) -> bool:
+        """Takes note of a descent; returns whether none got farther before."""
+        self.weights *= self.decay
+        self.note(failures)
+        farther, self.least = missing < self.least, min(missing, self.least)
+        return farther
+
+
+class _Restarts:
+    """One search after the other in an independent part of a problem."""
+
+    def __init__(self, spans: Spans, goal: int):
+        import numpy as np
+
+        self.spans, self.goal = spans, goal
+        self.offsets: npt.NDArray[Any] = np.zeros(0, dtype=np.int64)
+        self.runs = self.descended = 0
+        self.least = self.limit = max(_NODES_PER_BUFFER * spans.count, _LEAST_NODES)
+        keys = {
+            "t": spans.heaviest(spans.load),
+            "w": spans.lengths,
+            "s": spans.sizes,
+            "a": spans.lengths * spans.sizes.astype(np.float64),
+        }
+        priorities = [_priority([keys[name] for name in order]) for order in _ORDERS]
+        often, seldom = (
+            [_Learner(priority, spans, *learning) for priority in priorities]
+            for learning in _LEARNING
         )
-        self.ranks = {index: rank for rank, index in enumerate(by_pressure)}
+        self.learners = often + often + seldom
 
-    def _sections(self) -> npt.NDArray[Any]:
-        """`[spans, buffers]`: who is alive in each span of time; no spans on several streams."""
-        import numpy as np
+    def again(self, nodes: int) -> tuple[Answer, int]:
+        """Makes a descent, and a search if it is worth one; returns the nodes that it took."""
+        learner = self.learners[self.runs % len(self.learners)]
+        first = self.runs < len(_ORDERS)
+        self.runs += 1
+        order = learner.order()
+        dive = Dive(self.spans, self.goal, order)
+        missing = dive.search(nodes)
+        if not missing:
+            self.offsets = dive.offsets
+            return Answer.FITS, dive.nodes
+        self.descended += dive.nodes
+        promising = learner.learn(dive.failures, missing) and missing <= _PROMISING * len(order)
+        limit = self.least if first or promising else 0
+        if self.descended >= _SHARE * self.limit:
+            limit = self.limit
+            self.descended, self.limit = 0, 2 * self.limit
+        if not limit or not self.spans.searchable:
+            return Answer.UNKNOWN, dive.nodes
+        tree = Tree(self.spans, self.goal, order)
+        answer = tree.search(min(limit, nodes))
+        learner.note(tree.failures)
+        self.offsets = tree.offsets
+        return answer, dive.nodes + tree.nodes
 
-        starts, ends = self.conflicts.starts, self.conflicts.ends
-        if starts.shape[1] != 1 or len(self.used) > MAX_BUFFERS:
-            return np.zeros((0, len(starts)), dtype=np.bool_)
-        times = np.unique(starts[self.used])[:, None]
-        members: npt.NDArray[Any] = (times >= starts.T) & (times < ends.T) & (self.sizes > 0)
-        return members
 
-    def root(self) -> _Node:
-        """The node in which nothing has a place."""
-        import numpy as np
+def _priority(keys: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """From 1, for the buffer that comes first, down to 0."""
+    import numpy as np
 
-        nowhere = np.full(len(self.sizes), -1, dtype=np.int64)
-        return _Node(nowhere, np.maximum(self.given, 0), 0, -1)
-
-    def branches(self, node: _Node) -> list[_Node]:
-        """Returns the ways to go on, the most promising first; none if the node is hopeless."""
-        import numpy as np
-
-        left = self.used[node.offsets[self.used] < 0]
-        low = node.low[left]
-        if not self._possible(node, left):
-            return []
-        ceiling = int((np.maximum(low, node.floor) + self.sizes[left]).min())
-        tries = [
-            (int(offset), self.ranks[int(index)], int(index))
-            for index, offset in zip(left, low, strict=True)
-            if node.floor <= offset < ceiling
-        ]
-        return [
-            self._place(node, index, offset, rank)
-            for offset, rank, index in sorted(tries)
-            if offset > node.floor or rank > node.rank
-        ]
-
-    def _possible(self, node: _Node, left: npt.NDArray[Any]) -> bool:
-        """Whether everything that is left may still find room, each on its own and each span."""
-        import numpy as np
-
-        low, given = node.low[left], self.given[left]
-        if ((given >= 0) & (low > given)).any():
-            return False
-        low = np.maximum(low, node.floor)
-        sizes = self.sizes[left]
-        if (low + sizes > self.goal).any():
-            return False
-        members = self.members[:, left]
-        bottoms = np.where(members, low, self.goal).min(axis=1, initial=self.goal)
-        return bool((bottoms + members @ sizes <= self.goal).all())
-
-    def _place(self, node: _Node, index: int, offset: int, rank: int) -> _Node:
-        import numpy as np
-
-        offsets, low = node.offsets.copy(), node.low.copy()
-        offsets[index] = offset
-        near = self.conflicts.near(index)
-        steps = self.alignments[near]
-        tops = -(-(offset + self.sizes[index]) // steps) * steps
-        low[near] = np.maximum(low[near], tops)
-        return _Node(offsets, low, offset, rank)
+    order = np.lexsort([-key for key in reversed(keys)])
+    priority: npt.NDArray[Any] = np.empty(len(order))
+    priority[order] = np.linspace(1, 0, len(order))
+    return priority

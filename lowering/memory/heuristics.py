@@ -13,15 +13,19 @@ Clements (1999).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.lowering.memory.api import EFFORT
 from ge_dialect.lowering.memory.conflicts import Conflicts
-from ge_dialect.lowering.memory.exact import Answer, fit
+from ge_dialect.lowering.memory.exact import fit
 from ge_dialect.lowering.memory.problem import Plan, Problem
+from ge_dialect.lowering.memory.spans import Spans, components
+from ge_dialect.lowering.memory.tree import Answer
 
 _REPAIR_ROUNDS = 64
 _WORK = 500_000_000
@@ -29,9 +33,10 @@ _WORK_PER_PLACEMENT = 3_000
 """Limits of the search: rounds of repair, and all work, in conflicts that are looked at, where the
 fixed cost of placing one buffer counts as so many."""
 
-_EXACT_NODES = 300
-_PROOF_NODES = 20_000
-"""Limits of exact search: to meet the lower bound, and to decide whether the capacity is enough."""
+_PROOF_EFFORT = 200_000
+"""Nodes of exact search, at least, to decide whether the capacity is enough."""
+
+_BISECTIONS = 4
 
 _NAMES_SHOWN = 5
 
@@ -64,35 +69,48 @@ class MemoryFullError(GEError):
         )
 
 
-def solve(problem: Problem) -> Plan:
-    """Returns the best plan of a portfolio of greedy heuristics.
+def solve(problem: Problem, effort: int = EFFORT) -> Plan:
+    """Returns the best plan found, or the first one that fits where the best is hard to find.
 
-    Deterministic. Placing a buffer costs the number of placed buffers it conflicts with.
+    Deterministic. Heuristics come first; where they miss the lower bound, exact search looks for a
+    lower peak, and where the capacity is exceeded, decides whether it is enough.
+
+    Args:
+        problem: With or without a capacity.
+        effort: Nodes of exact search for a lower peak; some 20,000 take a second. 0: heuristics
+            only. The capacity gets 200,000, or more if the effort is more.
 
     Raises:
         GEError: The best plan exceeds the capacity (`MemoryFullError`: GE0502 where a bound or a
             search proves that none fits, GE0503 where one may), or buffers of given places
             overlap (GE0504).
     """
-    search = _Search(problem, Conflicts(problem))
-    plan, capacity = search.minimise(), problem.capacity
-    if capacity is None or plan.peak <= capacity:
-        return plan
-    answer = Answer.UNKNOWN
-    if plan.lower_bound <= capacity:
-        answer = search.exact(capacity, _PROOF_NODES)
+    search, capacity = _Search(problem, Conflicts(problem)), problem.capacity
+    search.place(effort)
+    if capacity is None or search.peak <= capacity:
+        return search.minimise(effort)
+    answer = search.decide(capacity, effort)
     if answer is Answer.FITS:
         return search.plan()
-    raise MemoryFullError(problem, plan, capacity, proved=answer is Answer.INFEASIBLE)
+    best = search.minimise(effort)  # for the hint; it may fit after all where nothing is proved
+    if best.peak <= capacity:
+        return best
+    raise MemoryFullError(problem, best, capacity, proved=answer is Answer.INFEASIBLE)
 
 
-def minimise(problem: Problem) -> Plan:
+def minimise(problem: Problem, effort: int = EFFORT) -> Plan:
     """Returns the plan of the lowest peak found, whatever the capacity.
+
+    Args:
+        problem: Its capacity is ignored.
+        effort: As of `solve`.
 
     Raises:
         GEError: GE0504, buffers of given places overlap.
     """
-    return _Search(problem, Conflicts(problem)).minimise()
+    search = _Search(problem, Conflicts(problem))
+    search.place(effort)
+    return search.minimise(effort)
 
 
 class _Search:
@@ -129,20 +147,59 @@ class _Search:
         )
         return Plan(offsets, self.peak, self.bound)
 
-    def minimise(self) -> Plan:
-        """Tries one heuristic after the other, then for small problems exact search."""
+    def place(self, effort: int) -> None:
+        """Tries one heuristic after the other, until one meets the bound.
+
+        The later ones are left out on one stream, where search does better.
+        """
+        single = self.conflicts.starts.shape[1] == 1
         for order, best_fit in self.attempts():
+            if best_fit and effort and single and self.parts is not None:
+                return
             self.run(order, best_fit)
             if self.done:
-                return self.plan()
+                return
         self.repair()
-        if not self.done:
-            self.exact(self.bound, _EXACT_NODES)
+
+    def minimise(self, effort: int) -> Plan:
+        """Looks for a lower peak, as far as the effort goes."""
+        if effort and not self.done and self.parts is not None:
+            self.descend(effort)
         return self.plan()
+
+    @cached_property
+    def parts(self) -> list[Spans] | None:
+        """The parts for exact search; None where they are too large."""
+        return components(self.problem, self.conflicts)
+
+    def descend(self, effort: int) -> None:
+        """Looks for the lower bound with half of the effort, then for half of what is missing.
+
+        However many buffers there are, each search may at least place all of them once.
+        """
+        once = len(self.free) + len(self.free) // 4
+        self.exact(self.bound, max(effort // 2, once))
+        missed = self.bound
+        for _ in range(_BISECTIONS):
+            if self.done or self.peak - missed <= 1:
+                return
+            goal = (missed + self.peak) // 2
+            if self.exact(goal, max(effort // (2 * _BISECTIONS), once)) is not Answer.FITS:
+                missed = goal
+
+    def decide(self, capacity: int, effort: int) -> Answer:
+        """Looks for the lower bound, then only for what fits the capacity."""
+        if self.bound > capacity:
+            return Answer.INFEASIBLE
+        if not effort or self.parts is None:
+            return Answer.UNKNOWN
+        if self.bound < capacity and self.exact(self.bound, effort // 2) is Answer.FITS:
+            return Answer.FITS
+        return self.exact(capacity, max(effort, _PROOF_EFFORT))
 
     def exact(self, goal: int, nodes: int) -> Answer:
         """Looks for a placement within `goal` bytes, and keeps it."""
-        answer, offsets = fit(self.problem, self.conflicts, goal, nodes)
+        answer, offsets = fit(self.problem, self.conflicts, goal, nodes, self.parts)
         if answer is Answer.FITS:
             self.best = np.array(offsets, dtype=np.int64)
             self.peak = int((self.best + self.sizes)[self.sizes > 0].max(initial=0))

@@ -7,6 +7,7 @@ from ge_dialect.lowering.memory.problem import Buffer, Plan, Problem, interval_p
 
 _COLUMNS = ("id", "lower", "upper", "size")
 _MAX_DIGITS = 15
+_MAX_ROWS = 1_000_000
 
 
 def read_problem(text: str, capacity: int | None = None, alignment: int = 1) -> Problem:
@@ -28,6 +29,8 @@ def read_problem(text: str, capacity: int | None = None, alignment: int = 1) -> 
             "GE0501",
             f"line 1: expected the columns {', '.join(_COLUMNS)}, without {', '.join(missing)}",
         )
+    if len(lines) > _MAX_ROWS:
+        raise GEError("GE0501", f"expected at most {_MAX_ROWS} lines, got {len(lines)}")
     places = [header.index(name) for name in _COLUMNS]
     buffers: list[Buffer] = []
     intervals: list[tuple[int, int]] = []
@@ -36,7 +39,10 @@ def read_problem(text: str, capacity: int | None = None, alignment: int = 1) -> 
             name, lower, upper, size = _row(number, line.split(","), places)
             buffers.append(Buffer(name, size, alignment))
             intervals.append((lower, upper))
-    return interval_problem(buffers, intervals, capacity)
+    try:
+        return interval_problem(buffers, intervals, capacity)
+    except ValueError as error:
+        raise GEError("GE0501", str(error)) from error
 
 
 def _row(number: int, cells: list[str], places: list[int]) -> tuple[str, int, int, int]:

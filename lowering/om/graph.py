@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -61,6 +62,15 @@ Source = tuple[str, OmTensor]
 """Who holds a buffer's value, as `name:index`, and what it is."""
 
 
+@dataclass(frozen=True)
+class Written:
+    """Bytes of a buffer, from `start` to `end`, and who wrote them."""
+
+    start: int
+    end: int
+    source: Source
+
+
 def om_model(plan: PlanOp, name: str, weight_size: int, soc: str | None = None) -> OmModel:
     """Returns what MODEL_DEF and TASK_INFO hold of a plan.
 
@@ -101,7 +111,9 @@ class GraphBuilder:
     """The root graph of a plan."""
 
     plan: PlanOp
-    sources: dict[Storage, Source] = field(default_factory=dict[Storage, Source])
+    sources: dict[Storage, list[Written]] = field(
+        default_factory=lambda: defaultdict[Storage, list[Written]](list)
+    )
     names: dict[str, int] = field(default_factory=dict[str, int])
     ids: dict[int, int] = field(default_factory=dict[int, int])
     ops: list[OmOp] = field(default_factory=list[OmOp])
@@ -133,7 +145,7 @@ class GraphBuilder:
     def _data(self, index: int, op: InputOp) -> None:
         name = self._unique(op.io_name.data)
         desc = tensor_desc(op.result.type, "y")
-        self.sources[op] = (f"{name}:0", desc)
+        self._write(op.result, (f"{name}:0", desc))
         self._add(
             OmOp(
                 name,
@@ -148,7 +160,7 @@ class GraphBuilder:
     def _const(self, op: WeightOp) -> None:
         name = self._unique(op.value.data.name)
         desc = tensor_desc(op.result.type, "y")
-        self.sources[op] = (f"{name}:0", desc)
+        self._write(op.result, (f"{name}:0", desc))
         weight = OmWeight(desc, offset_of(op) or 0, op.size)
         self._add(const_op(name, weight, op_id=len(self.ops)))
 
@@ -175,7 +187,7 @@ class GraphBuilder:
             )
         )
         for index, (value, desc) in enumerate(zip(own_writes(task), outputs, strict=True)):
-            self.sources[base_of(value)[0]] = (f"{name}:{index}", desc)
+            self._write(value, (f"{name}:{index}", desc))
 
     def kernel_of(self, task: TaskOp) -> KernelOp | None:
         """Returns the kernel that a task runs; a copy runs none.
@@ -192,8 +204,45 @@ class GraphBuilder:
             )
         return kernel
 
+    def _write(self, value: SSAValue, source: Source) -> None:
+        """Notes who wrote the bytes of a value last."""
+        base, start = base_of(value)
+        end = start + buffer_bytes(value.type)
+        kept = [one for one in self.sources[base] if one.start < start or one.end > end]
+        self.sources[base] = [*kept, Written(start, end, source)]
+
     def _source(self, value: SSAValue) -> Source:
-        return self.sources[base_of(value)[0]]
+        """Returns who holds a value; of one that several tasks wrote a part of, a `ConcatD` that
+        runs no task, as GE has it."""
+        base, start = base_of(value)
+        end = start + buffer_bytes(value.type)
+        written = self.sources[base]
+        if (last := written[-1]).start <= start and last.end >= end:
+            return last.source
+        parts = [one for one in written if one.start < end and one.end > start]
+        if len(parts) <= 1:
+            return parts[0].source if parts else last.source
+        return self._join(value, sorted(parts, key=lambda one: (one.start, one.end)))
+
+    def _join(self, value: SSAValue, parts: Sequence[Written]) -> Source:
+        name = self._unique(value.name_hint or "concat")
+        desc = tensor_desc(value.type, "y")
+        flags = ("_no_task", "_no_padding_continuous_input", "_output_reuse_input")
+        self._add(
+            OmOp(
+                name,
+                "ConcatD",
+                inputs=tuple(part.source[0] for part in parts),
+                input_descs=tuple(part.source[1] for part in parts),
+                output_descs=(desc,),
+                attrs=dict.fromkeys(flags, True),
+                stream_id=-1,
+                output_offsets=(address(value),),
+            )
+        )
+        source = (f"{name}:0", desc)
+        self._write(value, source)
+        return source
 
     def _net_output(self) -> None:
         found = [self._source(op.buffer) for op in self.plan.outputs]

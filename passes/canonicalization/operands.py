@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import copysign
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from ge_dialect.ge.constants import constant_array, constant_attr
 from ge_dialect.ge.dtypes import is_float
@@ -28,6 +29,15 @@ def uniform_value(value: SSAValue) -> float | int | bool | None:
         found = _uniform_value(value)
         vars(attr)["_ge_uniform"] = value.type, found
     return found
+
+
+def answer_uniform(attr: Attribute, values: Sequence[SSAValue]) -> None:
+    """Lets an attribute that stands for any of several constants answer what all of them would:
+    their one value where each is uniform and they are equal to the bit, else that there is none.
+    """
+    first, *others = [uniform_value(value) for value in values]
+    alike = all(repr(other) == repr(first) for other in others)
+    vars(attr)["_ge_uniform"] = values[0].type, first if alike else None
 
 
 def _uniform_value(value: SSAValue) -> float | int | bool | None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
 
 from ge_dialect.ge.constants import constant_attr
 from ge_dialect.ge.types import element_type_of, is_tensor, show_shape, static_shape, value_shape
@@ -13,6 +15,9 @@ from ge_dialect.passes.fusion.match import Match
 from ge_dialect.passes.fusion.pattern import Verdict
 from ge_dialect.passes.fusion.rule import Condition
 from ge_dialect.remarks import ReasonClass
+
+if TYPE_CHECKING:
+    from ge_dialect.targets import Target
 
 
 def value_of(match: Match, name: str) -> SSAValue | None:
@@ -123,6 +128,33 @@ def at_most(name: str, axis: int, limit: int) -> Condition:
 
     text = f"dimension {axis} of {name}"
     return _each(text, ReasonClass.SHAPE, (name,), dimension, f"at most {limit}")
+
+
+def fits_on_chip() -> Condition:
+    """What passes between the products and reductions of the kernel fits on chip, in tiles."""
+
+    def test(match: Match) -> Verdict:
+        from ge_dialect.passes.fusion.footprint import fit
+
+        shortage = fit(match.producers_first, machine_of(match.ops[0])).shortage
+        if shortage is None:
+            return Verdict(True)
+        found = f"{shortage.found} for {shortage.what} of '{shortage.op.name}'"
+        return Verdict(False, f"{found}, tile {shortage.tile}", shortage.wanted)
+
+    fix = "leave the ops apart: smaller kernels are tried next"
+    return Condition("the kernel fits on chip", ReasonClass.COST, test, fix)
+
+
+def machine_of(op: Operation) -> Target:
+    """Returns the machine that an op is compiled for."""
+    from ge_dialect.targets.dlti import DEFAULT_TARGET, target_of
+    from ge_dialect.targets.reader import builtin_target
+
+    top = op
+    while (parent := top.parent_op()) is not None:
+        top = parent
+    return target_of(top) if isinstance(top, ModuleOp) else builtin_target(DEFAULT_TARGET)
 
 
 def _values(match: Match, names: Sequence[str]) -> list[SSAValue]:

@@ -103,7 +103,9 @@ class Misses:
         failures = list(miss.failures)
         if not miss.match.structural:
             failures = [_deeper(miss.rule, failure, so_far) for failure in failures]
-            known = [f for f in failures if f.reason is ReasonClass.OVERLAP or f.chained]
+            # That a rule of the library lost to another one is how its priorities are meant.
+            told = miss.rule.priority >= 0
+            known = [f for f in failures if f.chained or (told and f.reason is ReasonClass.OVERLAP)]
             failures = failures if asked else known[:1]
         elif len(miss.match.ops) < 2 and not asked and miss.rule.size > 1:
             return

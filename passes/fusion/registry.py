@@ -15,9 +15,9 @@ arguments that returns one."""
 
 def built_in_rules() -> tuple[Rule, ...]:
     """Returns the rules of the built-in operator library."""
-    from ge_dialect.passes.fusion.library import attention, projections
+    from ge_dialect.passes.fusion import library
 
-    return (*attention.RULES, *projections.RULES)
+    return tuple(rule for family in library.families() for rule in family.RULES)
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from ge_dialect.diagnostics import GEError
@@ -51,9 +52,12 @@ class RuleRegistry:
         """
         unknown = [name for name in names if name not in self.rules]
         if unknown:
+            near = get_close_matches(unknown[0], self.rules, 3) or list(self.rules)[:3]
             raise GEError(
                 "GE0421",
-                f"expected rules among {', '.join(self.rules)}, got '{unknown[0]}'",
+                f"expected rules among {', '.join(near)}, ... ({len(self.rules)} in all),"
+                f" got '{unknown[0][:60]}'",
+                hint="ge-opt --lint-rules lists all rules",
             )
         chosen = [self.rules[name] for name in names] if names else list(self.rules.values())
         return sorted(chosen, key=lambda rule: (-rule.priority, -rule.size, rule.name))

@@ -134,14 +134,15 @@ def refuse_disputed(sizes: Shape, kernel: Sequence[int], attributes: dict[str, A
             raise Rejected("a window starts in the padding, or reaches far beyond it")
 
 
-def _refuse_padded(attributes: dict[str, Any]) -> None:
-    """Takes padding out of a maximum with a stride of 1, and SAME_LOWER."""
+def _refuse_padded(attributes: dict[str, Any]) -> bool:
+    """Takes padding out of a maximum with a stride of 1, and SAME_LOWER; whether there is none."""
     if attributes.get("auto_pad") == "SAME_LOWER":
         attributes["auto_pad"] = "SAME_UPPER"
     steps = [*(attributes["strides"] or [1]), *attributes.get("dilations", [1])]
     if max(steps) == 1:
         attributes.pop("pads", None)
         attributes["auto_pad"] = None
+    return max(steps) == 1
 
 
 @builds("MaxPool", "AveragePool", "LpPool")
@@ -154,11 +155,10 @@ def pool(g: Grower, op_type: str) -> None:
     attributes = window(g, sizes, kernel, dilated=dilated)
     attributes["ceil_mode"] = None if op_type == "LpPool" else g.one_of((None, 0, 1))
     refuse_disputed(sizes, kernel, attributes)
-    if op_type == "MaxPool":
-        _refuse_padded(attributes)
     outputs = 1
     if op_type == "MaxPool":
-        outputs = g.int(1, 2) if value.shape[:2] == (1, 1) else 1
+        dense = _refuse_padded(attributes)
+        outputs = g.int(1, 2) if value.shape[:2] == (1, 1) and not dense else 1
         attributes["storage_order"] = g.one_of((None, None, 0, 1))
     elif op_type == "AveragePool":
         attributes["count_include_pad"] = g.one_of((None, 0, 1))

@@ -6,6 +6,7 @@ from ge_dialect.ge.attention import DropoutOp, FlashAttentionOp
 from ge_dialect.ge.binary import AddOp
 from ge_dialect.ge.movement import ReshapeOp, TransposeOp
 from ge_dialect.ge.normalization import LayerNormOp
+from ge_dialect.passes.fusion.conditions import fits_on_chip
 from ge_dialect.passes.fusion.match import Match
 from ge_dialect.passes.fusion.pattern import KEEP, Any, Equals, Maybe, Node, Pattern, Verdict
 from ge_dialect.passes.fusion.rule import Condition, FusionRule
@@ -70,6 +71,7 @@ NO_DROPOUT = Condition(
     _drops_nothing,
     "export the model in inference mode, or run ge-eliminate-dropout where it is proved off",
 )
+FITS = fits_on_chip()
 MASK_UNUSED = Condition("dropout mask unused", ReasonClass.USE, _mask_is_unused)
 
 FIXES = (("ge.layer_norm.epsilon", EPSILON_FIX),)
@@ -79,7 +81,7 @@ RULES = (
         "FlashAttentionLayerNormDropoutAdd",
         "FlashAttentionLayerNormDropoutAddFusion",
         Node(AddOp, (Any("residual"), Maybe(dropout_of(LAYER_NORM))), commutes=True, name="add"),
-        conditions=(NO_DROPOUT, MASK_UNUSED),
+        conditions=(NO_DROPOUT, MASK_UNUSED, FITS),
         priority=30,
         fixes=FIXES,
     ),
@@ -87,6 +89,7 @@ RULES = (
         "FlashAttentionLayerNorm",
         "FlashAttentionLayerNormFusion",
         LAYER_NORM,
+        conditions=(FITS,),
         priority=20,
         fixes=FIXES,
     ),

@@ -16,12 +16,13 @@
 // PARSE-NEXT:    ge.add
 // PARSE-NEXT:    func.return
 
-// Stage 2, optimisation: three kernels; the scale is the f16 the model holds, exactly.
+// Stage 2, optimisation: two kernels; the scale is the f16 the model holds, exactly.
 // FUSED-LABEL: func.func @block
 // FUSED:         %q, %k, %v = ge.fusion "QKVProjectionFusion"
-// FUSED:         %[[A:.*]] = ge.flash_attention %q, %k, %v scale 8.83789062e-02
-// FUSED-NEXT:    %y = ge.add %x, %[[A]]
-// FUSED-NEXT:    func.return %y
+// FUSED:         %y = ge.fusion "FlashAttentionAdd"(%q, %k, %v, %x)
+// FUSED:           %[[A:.*]] = ge.flash_attention {{.*}} scale 8.83789062e-02
+// FUSED-NEXT:      ge.add %{{.*}}, %[[A]]
+// FUSED:         func.return %y
 // Four ops, one kernel: without its dropout, which drops nothing.
 // FUSED-LABEL: func.func @tail
 // FUSED:         %y = ge.fusion "FlashAttentionLayerNormDropoutAddFusion"
@@ -40,8 +41,7 @@
 // MEMORY:         %q = ge_exec.buffer in %work offset
 // MEMORY:         ge_exec.stream 0 {
 // MEMORY-NEXT:      ge_exec.launch 0 @QKVProjectionFusion_0
-// MEMORY-NEXT:      ge_exec.launch 1 @FlashAttentionScore_0
-// MEMORY-NEXT:      ge_exec.launch 2 @Add_0
+// MEMORY-NEXT:      ge_exec.launch 1 @FlashAttentionAdd_0
 // MEMORY-NEXT:    }
 // MEMORY:         ge_exec.output "y"
 

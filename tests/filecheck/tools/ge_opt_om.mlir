@@ -9,7 +9,7 @@
 // CHECK:      ge_exec.plan @main
 // CHECK:        ge_exec.weight <"w", "{{.*}}.om", {{[0-9]+}}, 1200> in %weights offset 0
 // CHECK:        ge_exec.launch 1 @Add_0
-// SUMMARY:    for Ascend910B1: 2 -> 2 nodes
+// SUMMARY:    for Ascend910B1: 2 -> 1 nodes
 // PORTS:      input{{.*}}x{{.*}}float32[300]
 // PORTS-NEXT: output{{.*}}y{{.*}}float32[300]
 func.func @main(%x: tensor<300xf32> {ge.name = "x"}) -> (tensor<300xf32> {ge.name = "y"}) {

@@ -1,0 +1,122 @@
+"""`ge-fuse-auto`: fuses what the operator library has no kernel for.
+
+Before: `%a = ge.add %x, %y`, `%m = ge.mul %a, %z`, `%r = ge.relu %m`, three kernels.
+After: `%r = ge.fusion "FusedAddMulRelu"(%x, %y, %z)`, one, whose body is the three ops.
+
+The pair of kernels that saves most HBM bytes is joined first, again and again: one that feeds the
+other, or two that read the same value. A pair is joined only where no way leads out of it and back,
+the tiles of all values in between fit on chip (`footprint.py`), the peak of live memory does not
+rise, and few tiles do not make it slower by the machine model. Views cost nothing and go along.
+Inner values that others read as well become results.
+
+Limits: values whose size is not known keep products and reductions apart. Kernels of rules that
+are not built in stay as they are. Example: tests/filecheck/passes/fuse_auto.mlir.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation
+from xdsl.passes import ModulePass
+
+from ge_dialect import remarks
+from ge_dialect.passes import rewrites, statistics
+from ge_dialect.passes.fusion.auto.build import build_kernel, kernel_name, put_in_order
+from ge_dialect.passes.fusion.auto.choose import Chooser
+from ge_dialect.passes.fusion.auto.groups import Group, Groups
+from ge_dialect.passes.fusion.auto.peak import peak_in_order
+from ge_dialect.passes.fusion.fuse_rules import blocks_of
+from ge_dialect.passes.fusion.registry import growing_rules
+
+if TYPE_CHECKING:
+    from ge_dialect.targets import Target
+
+NAME = "ge-fuse-auto"
+_RULE = "JoinKernels"
+
+
+@dataclass(frozen=True)
+class FuseAutoPass(ModulePass):
+    """Joins kernels where that saves HBM traffic.
+
+    Options:
+    - `max-ops`: ops of one kernel, at most. Default 64, as in GE's own automatic fusion.
+    - `max-products`: products and windows of one kernel, at most. Default 4: projections and their
+      attention, or a feed-forward block; one more would be a kernel that no library has.
+    - `target`: name of a chip, or path of a TOML file. Default: the target of the module.
+    """
+
+    name = NAME
+    exact = True
+
+    max_ops: int = 64
+    max_products: int = 4
+    target: str | None = None
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        from ge_dialect.targets.dlti import target_of
+
+        target = target_of(op, self.target)
+        for function in op.body.block.ops:
+            if isinstance(function, FuncOp) and not function.is_declaration:
+                for block in blocks_of(function):
+                    chooser = self._chosen(block, target)
+                    _tell_refused(chooser)
+                    if chooser.joined:
+                        _build(block, chooser.groups)
+
+    def _chosen(self, block: Block, target: Target) -> Chooser:
+        """Returns what to join in a block: with care, where the peak would rise otherwise."""
+        alignment = target.hbm.alignment
+        groups = Groups(block, growing_rules())
+        before = peak_in_order(groups, alignment)
+        chooser = Chooser(groups, target, self.max_ops, self.max_products)
+        chooser.run()
+        if chooser.joined and peak_in_order(groups, alignment) > before:
+            groups = Groups(block, growing_rules())
+            chooser = Chooser(groups, target, self.max_ops, self.max_products, strict=True)
+            chooser.run()
+        return chooser
+
+
+def _build(block: Block, groups: Groups) -> None:
+    built: dict[int, Operation] = {}
+    for group in sorted(groups.groups.values(), key=lambda group: group.order):
+        if len(group.members) == 1:
+            continue
+        last = group.members[max(group.members)]
+        if not rewrites.permit(NAME, _RULE, last):
+            continue
+        count = len(group.leaves)
+        name = kernel_name(group)
+        remarks.passed(NAME, _RULE, last, lambda n=count, k=name: f"{n} ops fused into '{k}'")
+        statistics.count(NAME, "kernels")
+        built[group.number] = build_kernel(group, groups)
+    if built:
+        put_in_order(block, groups, built)
+
+
+def _tell_refused(chooser: Chooser) -> None:
+    """Says what stayed apart in the end, and why."""
+    alive = chooser.groups.groups
+    for first, last, refusal, saved in chooser.refused:
+        if alive.get(first.number) is not first or alive.get(last.number) is not last:
+            continue
+        remarks.missed(
+            NAME,
+            _RULE,
+            _last(last),
+            f"not with {_last(first).name}, which would save {saved} bytes: {refusal.message}",
+            reason=refusal.reason,
+            found=refusal.found or None,
+            wanted=refusal.wanted or None,
+        )
+
+
+def _last(group: Group) -> Operation:
+    return group.members[max(group.members)]

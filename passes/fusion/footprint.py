@@ -1,0 +1,300 @@
+"""Whether a kernel fits on chip: the one test that rules and automatic fusion share.
+
+A product gives a tile of `TILE_ROWS` rows (or all, where there are fewer). A value that goes from
+one product or reduction of a kernel to the next never leaves the chip, so that all columns of its
+tile have to be there at once: the result of a product in L0C in f32, the operand of one in half of
+L1, the rows of a reduction in UB in f32. Ops that only read inputs and only feed the outputs ask
+for no more than a tile of any width, which always fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import gcd, prod
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Operation, SSAValue
+
+from ge_dialect.ge.base import GEOp
+from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.ge.convolution import WindowContractionOp
+from ge_dialect.ge.pooling import PoolOp
+from ge_dialect.ge.types import byte_size, num_elements, value_shape
+from ge_dialect.passes.fusion.tiling import (
+    EXPANDING,
+    Role,
+    own_rows,
+    role_of,
+    rows_through,
+)
+
+if TYPE_CHECKING:
+    from ge_dialect.targets import Target
+
+TILE_ROWS = 128
+"""Rows of a tile of a product; with fewer, weights would be read again more often. Source: the
+tiles of public matmul kernels for the cube, 128 x 256."""
+
+_F32 = 4
+_CHEAP = 2
+"""Ops in front of a product that may be done again for each of its tiles."""
+
+
+@dataclass(frozen=True)
+class Shortage:
+    """Why a kernel does not fit.
+
+    Attributes:
+        op: Where.
+        what: The value that is too large.
+        needed: Bytes.
+        tier: Name of the level of memory.
+        available: Bytes there, of one core.
+        tile: Rows of the tile, as text.
+    """
+
+    op: Operation
+    what: str
+    needed: int
+    tier: str
+    available: int
+    tile: str
+
+    def __str__(self) -> str:
+        return f"{self.what} of '{self.op.name}' does not fit on chip with a tile of {self.tile}"
+
+    @property
+    def found(self) -> str:
+        """What would be needed, as messages print it."""
+        return f"{self.needed} bytes"
+
+    @property
+    def wanted(self) -> str:
+        """What there is, as messages print it."""
+        return f"at most {self.available} bytes of {self.tier.upper()}"
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How a kernel is tiled.
+
+    Attributes:
+        shortage: Why it is not; None where it fits.
+        chunks: How many independent tiles it has; 0 where nothing limits them.
+    """
+
+    shortage: Shortage | None = None
+    chunks: int = 0
+
+
+def fit(
+    ops: Sequence[GEOp], target: Target, alias: Mapping[SSAValue, SSAValue] | None = None
+) -> Fit:
+    """Returns how a kernel of these ops is tiled on a core of a target.
+
+    Linear in the operands of the ops.
+
+    Args:
+        ops: Producers first; constants may be among them.
+        target: Says how large the levels of memory of one core are.
+        alias: What values stand for that are arguments or results of kernels in the kernel.
+    """
+    kernel = _Kernel([op for op in ops if not isinstance(op, ConstantOp)], target, alias or {})
+    return kernel.fit()
+
+
+@dataclass
+class _Kernel:
+    """A kernel whose fit is asked for.
+
+    Attributes:
+        ops: Producers first.
+        target: The machine.
+        alias: As in `fit`.
+        made: The op that makes a value in the kernel.
+        reads: What each op reads, names resolved.
+        barriers: Hard ops, and those that spread a computed value over many rows.
+        above: Ops with a hard op somewhere before them.
+        below: Ops with a barrier somewhere behind them.
+    """
+
+    ops: list[GEOp]
+    target: Target
+    alias: Mapping[SSAValue, SSAValue]
+    made: dict[SSAValue, GEOp] = field(default_factory=dict[SSAValue, GEOp])
+    reads: dict[GEOp, list[SSAValue]] = field(default_factory=dict[GEOp, list[SSAValue]])
+    barriers: dict[GEOp, None] = field(default_factory=dict[GEOp, None])
+    above: set[GEOp] = field(default_factory=set[GEOp])
+    below: set[GEOp] = field(default_factory=set[GEOp])
+
+    def fit(self) -> Fit:
+        self._walk()
+        if (shortage := self._side_values()) is not None:
+            return Fit(shortage)
+        chained = [op for op in self.barriers if op in self.above]
+        if not chained:
+            return Fit(self._alone())
+        if any(num_elements(op.results[0].type) is None for op in self.ops):
+            return Fit(Shortage(chained[0], "an operand of unknown size", 0, "ub", 0, "any size"))
+        return self._chain()
+
+    def _walk(self) -> None:
+        for op in self.ops:
+            self.reads[op] = reads = [self._resolved(operand) for operand in op.operands]
+            hard = role_of(type(op)).is_hard
+            if hard:
+                self.barriers[op] = None
+            for index, value in enumerate(reads):
+                if self._is_hard_made(value):
+                    self.above.add(op)
+                    if not hard and _spreads(op, index):
+                        self.barriers[op] = None
+            for result in op.results:
+                self.made[result] = op
+        for op in reversed(self.ops):
+            if op in self.below or op in self.barriers:
+                self.below.update(self.made[v] for v in self.reads[op] if v in self.made)
+
+    def _resolved(self, value: SSAValue) -> SSAValue:
+        while (other := self.alias.get(value)) is not None:
+            value = other
+        return value
+
+    def _is_hard_made(self, value: SSAValue) -> bool:
+        producer = self.made.get(value)
+        return producer is not None and (producer in self.above or role_of(type(producer)).is_hard)
+
+    def _alone(self) -> Shortage | None:
+        """Hard ops that do not feed one another: what each needs by itself."""
+        for op in self.barriers if len(self.ops) > 1 else ():
+            is_row = role_of(type(op)) is Role.REDUCE
+            if (shortage := self._row(op, 2) if is_row else self._prologue(op)) is not None:
+                return shortage
+        return None
+
+    def _row(self, op: GEOp, copies: int) -> Shortage | None:
+        elements = num_elements(op.operands[0].type)
+        if elements is None:
+            return None
+        needed = copies * (elements // max(1, own_rows(op))) * _F32
+        limit = self.target.ub.size
+        if needed <= limit:
+            return None
+        return Shortage(op, f"a set of {copies} rows", needed, "ub", limit, "1 row")
+
+    def _prologue(self, op: GEOp) -> Shortage | None:
+        """What is computed in front of a product is kept for its tiles, or cheap to do again."""
+        for index, operand in enumerate(self.reads[op]):
+            size = byte_size(operand.type)
+            if operand not in self.made or size is None or self._is_cheap(operand):
+                continue
+            rows = max(1, rows_through(op, index))
+            tile = min(rows, TILE_ROWS)
+            if size // rows * tile > (limit := self.target.l1.size // 2):
+                needed = size // rows * tile
+                return Shortage(op, f"operand {index}", needed, "l1", limit, f"{tile} rows")
+        return None
+
+    def _is_cheap(self, value: SSAValue) -> bool:
+        """Whether a computed value is made by a few simple ops."""
+        count, waiting = 0, [value]
+        while waiting:
+            if (producer := self.made.get(waiting.pop())) is None:
+                continue
+            count += role_of(type(producer)) is Role.POINT
+            if count > _CHEAP or role_of(type(producer)).is_hard:
+                return False
+            waiting += self.reads[producer]
+        return True
+
+    def _side_values(self) -> Shortage | None:
+        """Computed values that are read again for each row of a larger one stay on chip, whole."""
+        limit = self.target.ub.size // 4
+        for op in self.ops:
+            role = role_of(type(op))
+            if role.is_hard or (role is Role.MOVE and not isinstance(op, EXPANDING)):
+                continue
+            for index, operand in enumerate(self.reads[op]):
+                if operand not in self.made or self._is_hard_made(operand):
+                    continue
+                size = byte_size(operand.type)
+                if size is None or size <= limit or not _spreads(op, index):
+                    continue
+                if not self._is_cheap(operand):
+                    return Shortage(op, "a repeated operand", size, "ub", limit, "all rows")
+        return None
+
+    def _chain(self) -> Fit:
+        """Hard ops that feed one another: all columns of what lies between them are on chip."""
+        chunks = self._chunks()
+        tile = self._chunks_a_tile(chunks)
+        for op in self.barriers:
+            shortage = None
+            if role_of(type(op)) is Role.CONTRACT:
+                shortage = self._product(op, chunks, tile)
+            elif role_of(type(op)) is Role.REDUCE:
+                shortage = self._row(op, self._live_rows(op))
+            if shortage is not None:
+                return Fit(shortage)
+        return Fit(None, max(1, chunks // tile))
+
+    def _chunks(self) -> int:
+        """Into how many chunks all ops between barriers can be cut together."""
+        chunks = 0
+        for op in self.ops:
+            if op in self.below and role_of(type(op)).is_hard:
+                chunks = gcd(chunks, own_rows(op))
+            if op in self.above and (op in self.barriers or op in self.below):
+                for index, operand in enumerate(self.reads[op]):
+                    if self._is_hard_made(operand):
+                        chunks = gcd(chunks, rows_through(op, index))
+        return max(1, chunks)
+
+    def _chunks_a_tile(self, chunks: int) -> int:
+        tile = 1
+        for op in self.barriers:
+            if role_of(type(op)) is Role.CONTRACT:
+                rows = _product_rows(op)
+                tile = max(tile, -(-min(TILE_ROWS, rows) * chunks // rows))
+        return min(tile, chunks)
+
+    def _product(self, op: GEOp, chunks: int, tile: int) -> Shortage | None:
+        shown = f"{max(1, _product_rows(op) * tile // chunks)} rows"
+        if op in self.below:
+            needed = (num_elements(op.results[0].type) or 0) * tile // chunks * _F32
+            if needed > (limit := self.target.tiers["l0c"].size):
+                return Shortage(op, "the result", needed, "l0c", limit, shown)
+        held = 0
+        for operand in dict.fromkeys(self.reads[op]):
+            if operand in self.made and not self._is_cheap(operand):
+                held += (byte_size(operand.type) or 0) * tile // chunks
+        if held > (limit := self.target.l1.size // 2):
+            return Shortage(op, "the computed operands", held, "l1", limit, shown)
+        return None
+
+    def _live_rows(self, op: GEOp) -> int:
+        """How many rows as long as that of a reduction are needed at once when it runs."""
+        elements = num_elements(op.operands[0].type) or 0
+        position = self.ops.index(op)
+        late = {operand for later in self.ops[position:] for operand in self.reads[later]}
+        early = (result for earlier in self.ops[:position] for result in earlier.results)
+        live = [v for v in early if v in late and 2 * (num_elements(v.type) or 0) > elements]
+        return max(2, len(live) + 1)
+
+
+def _spreads(op: GEOp, index: int) -> bool:
+    """Whether an operand is read again for many leading elements of a larger result."""
+    own = num_elements(op.operands[index].type)
+    whole = num_elements(op.results[0].type)
+    if own is None or whole is None or own >= whole or own == 1 == whole:
+        return False
+    return own == 1 or rows_through(op, index) < own
+
+
+def _product_rows(op: GEOp) -> int:
+    """Rows of the matrix that a product gives, those of all batches together."""
+    shape = [dim for dim in value_shape(op.results[0]) if isinstance(dim, int)]
+    if isinstance(op, WindowContractionOp | PoolOp):
+        return max(1, shape[0] * prod(shape[2:]))  # every pixel of an image is a row
+    return max(1, prod(shape[:-1]))

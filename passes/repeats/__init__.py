@@ -1,0 +1,1 @@
+"""Repeated blocks of a graph, such as the layers of a transformer, optimised once for all."""

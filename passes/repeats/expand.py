@@ -1,0 +1,271 @@
+"""Puts the blocks back that were left out: copies of an optimised one, with their own weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+
+from ge_dialect.ge.access import operands_of
+from ge_dialect.ge.attributes import WeightAttr
+from ge_dialect.ge.constants import ConstantOp, constant_attr
+from ge_dialect.ge.types import tensor_of
+from ge_dialect.passes.repeats.find import Place
+from ge_dialect.passes.repeats.shorten import SealedWeight, Shortened
+
+
+@dataclass
+class Expansion:
+    """The optimised short function, and what it becomes.
+
+    Attributes:
+        short: With the optimised function in its module.
+        blocks: The ops of the four blocks that were optimised, constants left out.
+        places: Block and position of each of them.
+        copies: The ops of each further block.
+        constants: What the copies read.
+    """
+
+    short: Shortened
+    blocks: list[list[Operation]] = field(default_factory=list[list[Operation]])
+    places: dict[Operation, Place] = field(default_factory=dict[Operation, Place])
+    copies: dict[int, list[Operation]] = field(default_factory=dict[int, list[Operation]])
+    constants: list[Operation] = field(default_factory=list[Operation])
+
+    def expand(self) -> bool:
+        """Makes the whole function what the short one has become; False, nothing done, if it must
+        not: a pass looked into a weight, or did with one block what it did not with the next."""
+        if self.short.opened or not self._split() or not self._is_regular():
+            return False
+        whole = self._returned()
+        if whole is None:
+            return False
+        self._copy_blocks()
+        self._replace(whole)
+        return True
+
+    def _split(self) -> bool:
+        """Finds the blocks in the optimised function; False where their ops are mingled."""
+        last = len(self.short.run.blocks)
+        numbers = {0: 0, 1: 1, last - 2: 2, last - 1: 3}
+        self.blocks = [[], [], [], []]
+        current = 0
+        for op in self.short.block.ops:
+            if isinstance(op, ConstantOp | ReturnOp):
+                continue
+            if not (found := self.short.names.blocks_of(op)):
+                if self.blocks[1] and not self.blocks[3]:
+                    return False
+                continue
+            number = numbers[found[0]]
+            if number < current:
+                return False
+            current = number
+            self.places[op] = (number, len(self.blocks[number]))
+            self.blocks[number].append(op)
+        return bool(self.blocks[1]) and len(self.blocks[1]) == len(self.blocks[2])
+
+    def _is_regular(self) -> bool:
+        """Whether the two inner blocks came out alike, and nobody reads past the next block."""
+        for one, other in zip(self.blocks[1], self.blocks[2], strict=True):
+            alike = (
+                type(one) is type(other)
+                and one.properties == other.properties
+                and one.attributes == other.attributes
+                and not one.regions
+                and not other.regions
+                and [r.type for r in one.results] == [r.type for r in other.results]
+                and len(operands_of(one)) == len(operands_of(other))
+            )
+            if not alike or not all(map(self._match, operands_of(one), operands_of(other))):
+                return False
+        return all(
+            isinstance(use.operation, ReturnOp)
+            or self.places.get(use.operation, (-1, 0))[0] in (1, 2)
+            for op in self.blocks[1]
+            for result in op.results
+            for use in result.uses
+        )
+
+    def _match(self, one: SSAValue, other: SSAValue) -> bool:
+        """Whether an operand in the second block is to it what another is to the third."""
+        if one is other:
+            return self._number(one) < 1
+        if one.type != other.type:
+            return False
+        mine, theirs = self._place(one), self._place(other)
+        if theirs is not None:
+            if mine is None or _index(one) != _index(other):
+                return False
+            return mine[0] + 1 == theirs[0] and (mine[0] == 0 or mine[1] == theirs[1])
+        if mine is not None:
+            return False
+        a, b = self.parameter(one), self.parameter(other)
+        if a is not None or b is not None:
+            return (
+                a is not None
+                and b is not None
+                and a[1] == b[1]
+                and (a[0], b[0])
+                == (
+                    1,
+                    len(self.short.run.blocks) - 2,
+                )
+            )
+        return constant_attr(one) is not None and constant_attr(one) == constant_attr(other)
+
+    def _place(self, value: SSAValue) -> Place | None:
+        return self.places.get(value.owner) if isinstance(value, OpResult) else None
+
+    def _number(self, value: SSAValue) -> int:
+        return -1 if (place := self._place(value)) is None else place[0]
+
+    def parameter(self, value: SSAValue) -> Place | None:
+        """Returns which parameter of which block a value of the short function is, or None."""
+        if isinstance(value, BlockArgument):
+            return self.short.run.parameters.get(self.short.function.body.block.args[value.index])
+        attr = constant_attr(value)
+        return self.short.sealed.get(attr) if isinstance(attr, WeightAttr) else None
+
+    def _returned(self) -> list[SSAValue | tuple[int, Place]] | None:
+        """Returns what the whole function returns: values of the short one, and block, position
+        and index of results of copies; None where an optimised block has no such result."""
+        run, block = self.short.run, self.short.block
+        old = operands_of(_last(self.short.function.body.block.last_op))
+        kept = [value for value in old if self._skipped(value) is None]
+        now = dict(zip(kept, operands_of(_last(block.last_op)), strict=True))
+        found: list[SSAValue | tuple[int, Place]] = []
+        for value in old:
+            if (place := self._skipped(value)) is None:
+                found.append(now[value])
+                continue
+            like = now.get(run.blocks[1][place[1]].results[_index(value)])
+            if like is None or (spot := self._place(like)) is None or spot[0] != 1:
+                return None
+            found.append((place[0], (spot[1], _index(like))))
+        return found
+
+    def _skipped(self, value: SSAValue) -> Place | None:
+        place = self.short.run.places.get(value.owner) if isinstance(value, OpResult) else None
+        return place if place is not None and place[0] in self.short.run.skipped else None
+
+    def _copy_blocks(self) -> None:
+        before = self.blocks[1]
+        own = {place: value for value, place in self.short.run.parameters.items()}
+        for number in self.short.run.skipped:
+            copy = BlockCopy(self, number, before, own)
+            before = self.copies[number] = copy.make()
+            self.constants += copy.constants.values()
+        for op in self.blocks[2]:
+            for index, value in enumerate(operands_of(op)):
+                if (place := self._place(value)) is not None and place[0] == 1:
+                    op.operands[index] = before[place[1]].results[_index(value)]
+
+    def _replace(self, whole: list[SSAValue | tuple[int, Place]]) -> None:
+        """Makes the optimised block the body of the function, with the copies in it."""
+        region, block = self.short.function.body, self.short.block
+        for op in block.ops:
+            self._restore(op)
+        added = [*self.constants, *(op for copy in self.copies.values() for op in copy)]
+        block.insert_ops_before(added, self.blocks[2][0])
+        last, old = _last(block.last_op), _last(region.block.last_op)
+        last.operands = [
+            self.copies[value[0]][value[1][0]].results[value[1][1]]
+            if isinstance(value, tuple)
+            else value
+            for value in whole
+        ]
+        last.location = old.location
+        region.detach_block(region.block)
+        short = block.parent_region()
+        assert short is not None
+        short.detach_block(block)
+        region.add_block(block)
+
+    def _restore(self, op: Operation) -> None:
+        """Gives an op of the short function its own location, and its weight."""
+        names = self.short.names
+        is_second = self.places.get(op, (0, 0))[0] == 1
+        op.location = (names.second if is_second else names.kept)(op.location)
+        if isinstance(op, ConstantOp) and isinstance(op.value, WeightAttr):
+            sealed = op.value.data.weight
+            if isinstance(sealed, SealedWeight):
+                op.properties["value"] = sealed.whole
+
+
+@dataclass
+class BlockCopy:
+    """One copy of the third optimised block.
+
+    Attributes:
+        of: The optimised function.
+        number: Of the block in the whole one.
+        before: The optimised ops of the block before it.
+        own: The parameters of all blocks.
+        constants: What was made for it, by what it is there for.
+    """
+
+    of: Expansion
+    number: int
+    before: list[Operation]
+    own: dict[Place, SSAValue]
+    ops: list[Operation] = field(default_factory=list[Operation])
+    constants: dict[SSAValue, ConstantOp] = field(default_factory=dict[SSAValue, ConstantOp])
+
+    def make(self) -> list[Operation]:
+        """Returns the ops, in no block yet."""
+        names, hints = self.of.short.names, self._hints()
+        for position, op in enumerate(self.of.blocks[2]):
+            like = operands_of(self.of.blocks[1][position])
+            copy = type(op).create(
+                operands=[self._operand(*pair) for pair in zip(operands_of(op), like, strict=True)],
+                result_types=[result.type for result in op.results],
+                properties=op.properties,
+                location=names.copied(op.location, self.number),
+            )
+            for mine, theirs in zip(copy.results, op.results, strict=True):
+                mine.name_hint = hints.get(theirs.name_hint, theirs.name_hint)
+            self.ops.append(copy)
+        return self.ops
+
+    def _operand(self, value: SSAValue, like: SSAValue) -> SSAValue:
+        if isinstance(value, OpResult) and (place := self.of.places.get(value.owner)) is not None:
+            if place[0] == 0:  # one for all blocks
+                return value
+            return (self.ops if place[0] == 2 else self.before)[place[1]].results[value.index]
+        if value is like:
+            return value
+        place = self.of.parameter(value)
+        original = value if place is None else self.own[self.number, place[1]]
+        if isinstance(original, BlockArgument):
+            return self.of.short.block.args[original.index]
+        return self._constant(value, original).result
+
+    def _constant(self, value: SSAValue, original: SSAValue) -> ConstantOp:
+        if (found := self.constants.get(value)) is None:
+            owner, template = original.owner, value.owner
+            assert isinstance(owner, ConstantOp) and isinstance(template, ConstantOp)
+            found = ConstantOp(owner.value, tensor_of(template.result))
+            found.location = owner.location
+            found.result.name_hint = original.name_hint
+            self.constants[value] = found
+        return found
+
+    def _hints(self) -> dict[str | None, str | None]:
+        blocks = self.of.short.run.blocks
+        pairs = zip(blocks[-2], blocks[self.number], strict=True)
+        return {
+            theirs.name_hint: mine.name_hint
+            for template, op in pairs
+            for theirs, mine in zip(template.results, op.results, strict=True)
+        }
+
+
+def _last(op: Operation | None) -> Operation:
+    assert op is not None
+    return op
+
+
+def _index(value: SSAValue) -> int:
+    return value.index if isinstance(value, OpResult | BlockArgument) else -1

@@ -1,0 +1,125 @@
+"""Which block an op of the optimised graph comes from: the nodes it was made from say it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import LocationAttr, NameLoc, NoneAttr, UnknownLoc
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+
+from ge_dialect.locations import fuse, name_location, places_of
+from ge_dialect.passes.repeats.find import Place, Run
+
+
+@dataclass
+class Names:
+    """The names of the nodes in a run, which tell place from place.
+
+    Attributes:
+        run: The blocks.
+        places: Of a name: its block, and the first op there that has it.
+        made_up: What stands for the locations of ops, where the names of nodes do not tell.
+    """
+
+    run: Run
+    places: dict[str, Place] = field(default_factory=dict[str, Place])
+    made_up: dict[Operation, NameLoc] = field(default_factory=dict[Operation, NameLoc])
+
+    @staticmethod
+    def of(function: FuncOp, run: Run) -> Names:
+        """Returns the names of a run, made up ones where two blocks or places share one."""
+        names = Names(run)
+        groups = [_grouped(block) for block in run.blocks]
+        outside = [op for op in function.body.block.ops if op not in run.places]
+        if None in groups or any(group != groups[-1] for group in groups):
+            names._make_up()
+            return names
+        for op, place in run.places.items():
+            names.places.setdefault(_name(op) or "", place)
+        clash = any(_known(part) in names.places for op in outside for part in _parts(op))
+        if clash or any(names.places[_name(op) or ""][0] != at[0] for op, at in run.places.items()):
+            names._make_up()
+        return names
+
+    def _make_up(self) -> None:
+        self.places.clear()
+        for op, (number, position) in self.run.places.items():
+            name = f"block {number} op {position}"
+            self.made_up[op] = name_location(name)
+            self.places[name] = (number, position)
+
+    def location(self, op: Operation) -> LocationAttr:
+        """Returns the location of an op in the short function."""
+        return self.made_up.get(op, op.location)
+
+    def blocks_of(self, op: Operation) -> Sequence[int]:
+        """Returns the blocks that an op of the optimised graph was made from, ascending."""
+        return sorted({at[0] for part in _parts(op) if (at := self._at(part)) is not None})
+
+    def copied(self, location: LocationAttr, number: int) -> LocationAttr:
+        """Returns where the copy for block `number` of an op of the last block but one is from."""
+        return fuse(self._moved(part, number) for part in places_of(location))
+
+    def _moved(self, part: LocationAttr, number: int) -> LocationAttr:
+        if (at := self._at(part)) is None:
+            return part
+        template = len(self.run.blocks) - 2
+        target = number + (at[0] - template if at[0] > 1 else at[0] - 2)
+        return self._real((target, at[1]))
+
+    def second(self, location: LocationAttr) -> LocationAttr:
+        """Returns where an op of the second block is from: the third is another one again."""
+        return fuse(
+            self._real((2, at[1])) if (at := self._at(part)) is not None and at[0] > 1 else part
+            for part in places_of(self.kept(location))
+        )
+
+    def kept(self, location: LocationAttr) -> LocationAttr:
+        """Returns where an op that all blocks share is from: what it has of two, it has of all."""
+        parts = list(places_of(location))
+        found = [self._at(part) for part in parts]
+        template = len(self.run.blocks) - 2
+        second = [at[1] for at in found if at is not None and at[0] == 1]
+        third = [at[1] for at in found if at is not None and at[0] == template]
+        real: list[LocationAttr] = []
+        pending = bool(second) and second == third
+        for part, at in zip(parts, found, strict=True):
+            if pending and at is not None and at[0] == template:
+                real += [self._real((k, spot)) for k in self.run.skipped for spot in second]
+                pending = False
+            real.append(part if at is None else self._real(at))
+        return fuse(real)
+
+    def _at(self, part: LocationAttr) -> Place | None:
+        name = _known(part)
+        return None if name is None else self.places.get(name)
+
+    def _real(self, place: Place) -> LocationAttr:
+        return self.run.blocks[place[0]][place[1]].location
+
+
+def _parts(op: Operation) -> list[LocationAttr]:
+    return list(places_of(op.location))
+
+
+def _known(part: LocationAttr) -> str | None:
+    if isinstance(part, NameLoc) and isinstance(part.location, NoneAttr):
+        return part.desc.data
+    return None
+
+
+def _name(op: Operation) -> str | None:
+    return None if isinstance(op.location, UnknownLoc) else _known(op.location)
+
+
+def _grouped(block: Sequence[Operation]) -> list[int] | None:
+    """Returns for each op the first one of the same name; None where one has no single name."""
+    first: dict[str, int] = {}
+    groups: list[int] = []
+    for position, op in enumerate(block):
+        if (name := _name(op)) is None:
+            return None
+        groups.append(first.setdefault(name, position))
+    return groups

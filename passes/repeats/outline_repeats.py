@@ -1,0 +1,109 @@
+"""`ge-outline-repeats`: passes run on one of each repeated block, and the result is copied.
+
+The layers of a transformer differ in their weights only. Of a run of equal blocks the first two and
+the last two stay in place, so that every block sees its neighbours and what is rewritten across a
+boundary still is; the passes run on that short graph. Where the two inner blocks come out alike,
+all blocks in between are copies of one, each with its own weights. Nothing is assumed of weights:
+a pass that looks into one that differs between blocks, or does with one block what it did not do
+with the next, makes the short graph void, and the whole one stays as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.passes import ModulePass
+
+from ge_dialect.passes import rewrites, statistics
+from ge_dialect.passes.repeats.expand import Expansion
+from ge_dialect.passes.repeats.find import KEPT, find_run
+from ge_dialect.passes.repeats.shorten import Shortened, can_shorten, shorten
+
+NAME = "ge-outline-repeats"
+LEAST_REPEATS = 6
+LEAST_OPS = 200
+
+
+def shorten_repeats(
+    module: ModuleOp, least_repeats: int = LEAST_REPEATS, least_ops: int = LEAST_OPS
+) -> Shortened | None:
+    """Returns a module with one short function, or None where that would not pay.
+
+    Args:
+        module: Stays as it is. Has one function with one block, its types inferred.
+        least_repeats: Fewer equal blocks are left alone.
+        least_ops: So many ops have to be left out.
+    """
+    functions = list(module.body.block.ops)
+    if len(functions) != 1 or not isinstance(function := functions[0], FuncOp):
+        return None
+    if len(function.body.blocks) != 1:
+        return None
+    run = find_run(function.body.block, max(least_repeats, KEPT + 1))
+    if run is None or len(run.skipped) * len(run.blocks[0]) < least_ops or not can_shorten(run):
+        return None
+    return shorten(module, function, run)
+
+
+def expand_repeats(short: Shortened) -> bool:
+    """Replaces the whole function by what its short form has become; False if it must stay."""
+    return Expansion(short).expand()
+
+
+def optimize_repeats(
+    module: ModuleOp,
+    run: Callable[[ModuleOp], None],
+    least_repeats: int = LEAST_REPEATS,
+    least_ops: int = LEAST_OPS,
+) -> int:
+    """Optimises one of each repeated block; returns how many blocks are copies, 0 for none.
+
+    Args:
+        module: Is changed in place, or not at all.
+        run: The passes, on a module.
+        least_repeats: As in `shorten_repeats`.
+        least_ops: As in `shorten_repeats`.
+    """
+    if rewrites.active() is not None:  # rewrites are counted one by one
+        return 0
+    if (short := shorten_repeats(module, least_repeats, least_ops)) is None:
+        return 0
+    run(short.module)
+    return len(short.run.skipped) if expand_repeats(short) else 0
+
+
+@dataclass(frozen=True)
+class OutlineRepeatsPass(ModulePass):
+    """Runs passes on one of each repeated block of a function and copies the result.
+
+    What has no repeats stays as it is, and so does a graph whose blocks do not come out alike.
+
+    Options:
+    - `passes`: names of the passes to run. Default the exact and cheap ones.
+    - `least-repeats`: fewer equal blocks are left alone. Default 6.
+    - `least-ops`: so many ops have to be left out. Default 200.
+    """
+
+    name = NAME
+    exact = True
+
+    passes: tuple[str, ...] = ("ge-canonicalize", "ge-simplify-algebra", "ge-cse", "ge-dce")
+    least_repeats: int = LEAST_REPEATS
+    least_ops: int = LEAST_OPS
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        from ge_dialect.passes import get_all_passes
+
+        known = get_all_passes()
+        inner = [known[name]()() for name in self.passes]
+
+        def run(module: ModuleOp) -> None:
+            for one in inner:
+                one.apply(ctx, module)
+
+        copied = optimize_repeats(op, run, self.least_repeats, self.least_ops)
+        statistics.count(NAME, "copied", copied)

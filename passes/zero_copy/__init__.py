@@ -1,0 +1,1 @@
+"""Data that need not move: pieces and joined values as views of other bytes."""
