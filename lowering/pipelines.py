@@ -21,6 +21,7 @@ class LowerPipeline(PipelinePass):
     - `memory-limit`: bytes of the work arena. Default: what the weights leave of the target's HBM.
     - `reuse`: whether buffers may take the bytes of dead ones. Default true.
     - `zero-copy`: whether pieces and joined values may be views. Default true.
+    - `stream-labels`: `NODE=LABEL` each, as `labels` of `ge-assign-streams`. Default none.
     - `policy`: what the order of ops is for, as in `ge-schedule`. Default balanced.
     """
 
@@ -32,6 +33,7 @@ class LowerPipeline(PipelinePass):
     reuse: bool = True
     zero_copy: bool = True
     policy: str = "balanced"
+    stream_labels: tuple[str, ...] = ()
 
     def passes(self) -> Sequence[ModulePass]:
         from ge_dialect.lowering.assign_streams import AssignStreamsPass
@@ -49,7 +51,7 @@ class LowerPipeline(PipelinePass):
             *zero_copy,
             SchedulePass(self.policy),
             BufferizePass(in_place_shared=self.streams == 1),
-            AssignStreamsPass(self.streams),
+            AssignStreamsPass(self.streams, labels=self.stream_labels),
             PlanMemoryPass(self.memory_limit, self.reuse),
             InsertEventsPass(),
             VerifyPlanPass(),

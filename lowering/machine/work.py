@@ -1,4 +1,4 @@
-"""What a kernel does, out of the ops of its body: arithmetic by engine, products, bytes it needs."""
+"""What a kernel does, out of the ops of its body: arithmetic, products, bytes it needs."""
 
 from __future__ import annotations
 
