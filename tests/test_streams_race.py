@@ -46,7 +46,7 @@ DIAMOND = (
 
 def graph_of(ops: Sequence[tuple[str, tuple[int, ...]]]) -> ModuleOp:
     """A graph of the argument, value 0, and of ops that read earlier values."""
-    lines = []
+    lines: list[str] = []
     for number, (name, operands) in enumerate(ops, start=1):
         types = ", ".join([T] * len(operands))
         read = ", ".join(f"%v{operand}" for operand in operands)

@@ -54,6 +54,11 @@ def make_parser() -> Parser:
     parser.add_argument("--compare", metavar="REF.npz", help="compare the outputs with these")
     parser.add_argument("--rtol", type=_tolerance, help="relative tolerance of --compare")
     parser.add_argument("--atol", type=_tolerance, help="absolute tolerance of --compare")
+    _add_run(parser)
+    return parser
+
+
+def _add_run(parser: Parser) -> None:
     parser.add_argument(
         "--schedule-seed",
         metavar="N",
@@ -76,7 +81,6 @@ def make_parser() -> Parser:
     parser.add_argument(
         "--print-inputs", action="store_true", help="print inputs and outputs, and stop"
     )
-    return parser
 
 
 def _natural(text: str) -> int:

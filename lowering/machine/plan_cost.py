@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from xdsl.ir import Region, SSAValue
@@ -60,6 +60,8 @@ class PlanCosts:
         cycles: Of each kernel, as in `Work`.
         target: The machine.
         outputs: What is read after the last task.
+        known: Costs of launches so far, by kernel and bytes from HBM.
+        known_works: Works of kernels so far; all launches of a kernel have buffers of its types.
     """
 
     works: Mapping[str, KernelWork]
@@ -67,6 +69,10 @@ class PlanCosts:
     cycles: Mapping[str, Mapping[str, float]]
     target: Target
     outputs: Sequence[SSAValue]
+    known: dict[tuple[str, int | None], TaskCost] = field(
+        default_factory=dict[tuple[str, int | None], TaskCost]
+    )
+    known_works: dict[str, Work] = field(default_factory=dict[str, Work])
 
     @classmethod
     def of(cls, plan: PlanOp, target: Target) -> PlanCosts:
@@ -83,20 +89,17 @@ class PlanCosts:
 
     def missed(self, tasks: Sequence[TaskOp], *, stream_weights: bool = False) -> list[Missed]:
         """Returns of each task the bytes that L2 does not serve, in a run from a cold cache."""
-        return self._missed(tasks, self.target.l2.size, stream_weights)
+        touches = [self._touch(task, stream_weights) for task in tasks]
+        return missed_bytes(touches, self.target.l2.size, self._kept())
 
     def compulsory_bytes(self, tasks: Sequence[TaskOp]) -> int:
         """Returns the bytes that no cache can avoid; those of branches and loops are left out."""
-        found = self._missed(tasks, UNLIMITED, False)
+        found = missed_bytes([self._touch(task, False) for task in tasks], UNLIMITED, self._kept())
         own = (m.bytes for m, t in zip(found, tasks, strict=True) if not isinstance(t, ControlOp))
         return sum(own)
 
-    def _missed(
-        self, tasks: Sequence[TaskOp], capacity: float, stream_weights: bool
-    ) -> list[Missed]:
-        touches = [self._touch(task, stream_weights) for task in tasks]
-        kept = [e for value in self.outputs if (e := _extent(value)) is not None]
-        return missed_bytes(touches, capacity, kept)
+    def _kept(self) -> list[Extent]:
+        return [e for value in self.outputs if (e := _extent(value)) is not None]
 
     def cost(self, task: TaskOp, hbm_bytes: int | None = None) -> TaskCost:
         """Returns the cost of a task.
@@ -111,8 +114,7 @@ class PlanCosts:
             trips = 1 if task.known_trips is None else task.known_trips
             return TaskCost(self._region(task.tasks, trips), str(Engine.HOST))
         if isinstance(task, LaunchOp):
-            engine = self.engines[task.kernel.string_value()]
-            return TaskCost(kernel_cost(self._work(task), self.target, hbm_bytes), engine)
+            return self._launch(task, hbm_bytes)
         size = buffer_bytes(task.source.type)
         return TaskCost(copy_cost(size, self.target, hbm_bytes), str(Engine.DMA))
 
@@ -131,17 +133,26 @@ class PlanCosts:
             costs.append(self.cost(op).cost)
         return repeated_cost(costs, times)
 
+    def _launch(self, task: LaunchOp, hbm_bytes: int | None) -> TaskCost:
+        key = (task.kernel.string_value(), hbm_bytes)
+        if (found := self.known.get(key)) is None:  # layers that are equal cost the same
+            cost = kernel_cost(self._work(task), self.target, hbm_bytes)
+            found = self.known[key] = TaskCost(cost, self.engines[key[0]])
+        return found
+
     def _work(self, task: LaunchOp) -> Work:
         name = task.kernel.string_value()
-        kernel = self.works[name]
-        return Work(
-            kernel.operations,
-            sum(self._read_bytes(task, i) for i in range(len(task.inputs))),
-            sum(buffer_bytes(value.type) for value in task.outputs),
-            kernel.is_attention,
-            self.cycles[name],
-            kernel.products,
-        )
+        if (found := self.known_works.get(name)) is None:
+            kernel = self.works[name]
+            found = self.known_works[name] = Work(
+                kernel.operations,
+                sum(self._read_bytes(task, i) for i in range(len(task.inputs))),
+                sum(buffer_bytes(value.type) for value in task.outputs),
+                kernel.is_attention,
+                self.cycles[name],
+                kernel.products,
+            )
+        return found
 
     def _read_bytes(self, task: LaunchOp, index: int) -> int:
         size = buffer_bytes(task.inputs[index].type)
