@@ -91,6 +91,19 @@ bench: $(READY)  ## Measure compile time and plans
 bench-traffic: $(READY)  ## Compare the HBM traffic of the zoo's models with peers'
 	$(BIN)/python benchmarks/traffic.py
 
+.PHONY: bench-llama
+bench-llama: $(READY)  ## Print the article's table beside what the machine model says
+	$(BIN)/python benchmarks/llama.py $(if $(TARGET),--target $(TARGET))
+
+.PHONY: bench-machine
+bench-machine: $(READY)  ## Measure the machine model, and compare it with published kernels
+	$(BIN)/python benchmarks/simulator.py
+	$(BIN)/python -m tests.published_kernels
+
+.PHONY: zoo-streams
+zoo-streams: $(READY)  ## Prove and run the zoo's plans on several streams, in ten orders
+	$(BIN)/python -m tests.zoo_streams
+
 .PHONY: bench-scaling
 bench-scaling: $(READY)  ## Check that passes are linear, and cheap beside a huge constant
 	$(BIN)/python benchmarks/scaling.py

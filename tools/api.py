@@ -37,6 +37,7 @@ class CompileOptions:
         precision: What is computed in which type, as ATC's `precision_mode_v2`.
         fast_math: What results may differ in, as in `ge-simplify-algebra`.
         streams: At most this many streams.
+        stream_labels: `NODE=LABEL` each: tasks of these nodes go to the stream of the label.
         memory_limit: Bytes of HBM for the work arena; None for what the target has.
         l2_limit: Bytes of the L2 in which buffers may stay; None for all of it, 0 for a cache that
             decides for itself.
@@ -63,6 +64,7 @@ class CompileOptions:
     precision: str = "origin"
     fast_math: tuple[str, ...] = ()
     streams: int = 1
+    stream_labels: tuple[str, ...] = ()
     memory_limit: int | None = None
     l2_limit: int | None = 0
     memory_policy: str | None = None
@@ -170,6 +172,17 @@ class CompiledPlan:
         rules = registry_of(self.options.rule_sources).rules.values()
         return fusion_result(self.fired, self.remarks, rules)
 
+    def trace(self) -> str:
+        """Returns the predicted run as a trace for Perfetto, JSON: see docs/machine.md."""
+        from ge_dialect.lowering.om.encode import plan_of
+        from ge_dialect.lowering.predict import predict_plan
+        from ge_dialect.targets.dlti import target_of
+        from ge_dialect.tools.report.trace import predicted_trace
+
+        plan, target = plan_of(self.module), target_of(self.module)
+        title = f"{self.name} on {target.name}"
+        return predicted_trace(plan, predict_plan(plan, target), title)
+
     def report(self) -> str:
         """Returns the short summary that `ge-compile` prints."""
         from ge_dialect.tools.report.text import render
@@ -211,6 +224,7 @@ def build_passes(options: CompileOptions) -> Sequence[ModulePass]:
     ]
     lower = LowerPipeline(
         streams=options.streams,
+        stream_labels=options.stream_labels,
         memory_limit=options.memory_limit,
         reuse=options.reuse_memory,
         no_reuse=options.no_reuse,
@@ -342,6 +356,11 @@ def compile(
     else:
         module, name = load_model(model, input_shapes)
     module.attributes.setdefault("ge.model", StringAttr(name))
+    if chosen.streams != 1:
+        from ge_dialect.lowering.assign_streams import check_streams
+        from ge_dialect.targets.dlti import target_of
+
+        check_streams(chosen.streams, target_of(module, chosen.target))
     plan = CompiledPlan(module, name, chosen, opset=_opset(module))
     plan.notes += [f"'{name}' is '{_ALIASES[name]}' here" for name in overrides if name in _ALIASES]
     if chosen.donated_inputs:

@@ -74,6 +74,12 @@ def _add_choices(parser: Parser) -> None:
         "--streams", type=int, default=1, metavar="N", help="at most this many (default: 1)"
     )
     parser.add_argument(
+        "--stream-labels",
+        default="",
+        metavar="LIST",
+        help='nodes that get streams of their own, "NODE=LABEL,..."; a NODE may have *',
+    )
+    parser.add_argument(
         "--enable-single-stream", choices=("true", "false"), help="true: one stream, as in ATC"
     )
     parser.add_argument(
@@ -191,6 +197,11 @@ def _add_arithmetic(parser: Parser) -> None:
 
 def _add_reports(parser: Parser) -> None:
     parser.add_argument("--summary", metavar="FILE", help="write the summary as JSON")
+    parser.add_argument(
+        "--trace",
+        metavar="FILE",
+        help="write the predicted run as a trace for Perfetto or Chrome, JSON",
+    )
     parser.add_argument(
         "--fusion-result", metavar="FILE", help="write GE's fusion_result.json, with near misses"
     )

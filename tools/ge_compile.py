@@ -25,7 +25,8 @@ def run(argv: Sequence[str] | None) -> int:
     args = parse(arguments)
     model, output = model_path(args), output_path(args)
     check_requirements(args)
-    for path in (output, args.summary, args.dump_ir, args.memory_map, result_path(args)):
+    files = (output, args.summary, args.trace, args.dump_ir, args.memory_map, result_path(args))
+    for path in files:
         if path is not None:
             check_writable(path)
     from ge_dialect.tools.check.compiling import compile_guarded
@@ -64,6 +65,7 @@ def options_of(args: argparse.Namespace) -> CompileOptions:
         precision=args.precision_mode_v2,
         fast_math=names(args.fast_math),
         streams=1 if args.enable_single_stream == "true" else args.streams,
+        stream_labels=names(args.stream_labels),
         memory_limit=args.memory_limit.get("hbm"),
         l2_limit=args.memory_limit.get("l2", 0),
         memory_policy=args.memory_policy,
@@ -89,7 +91,7 @@ def result_path(args: argparse.Namespace) -> str | None:
 
 
 def write_reports(plan: CompiledPlan, args: argparse.Namespace) -> None:
-    """Writes summary, fusions and IR to the files that were asked for."""
+    """Writes summary, fusions, trace and IR to the files that were asked for."""
     if (path := result_path(args)) is not None:
         text = json.dumps(plan.fusion_result, indent=4, sort_keys=True)
         write_atomically(path, f"{text}\n".encode())
@@ -97,6 +99,8 @@ def write_reports(plan: CompiledPlan, args: argparse.Namespace) -> None:
         write_atomically(args.summary, (json.dumps(plan.summary, indent=2) + "\n").encode())
     if args.memory_map is not None:
         write_atomically(args.memory_map, (json.dumps(plan.memory_map, indent=2) + "\n").encode())
+    if args.trace is not None:
+        write_atomically(args.trace, plan.trace().encode())
     if args.dump_ir is not None:
         from ge_dialect.printing import exact_text
 

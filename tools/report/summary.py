@@ -20,11 +20,12 @@ from ge_dialect.locations import location_name
 from ge_dialect.lowering.om.encode import plan_of
 from ge_dialect.remarks import Kind
 from ge_dialect.targets.dlti import target_of
+from ge_dialect.tools.report.prediction import prediction_summary
 from ge_dialect.tools.report.traffic import compulsory_traffic, plan_traffic
 
 if TYPE_CHECKING:
+    from ge_dialect.lowering.predict import Prediction
     from ge_dialect.remarks import Remark
-    from ge_dialect.targets import Target
     from ge_dialect.tools.api import CompiledPlan
 
 FUSION_PASS = "ge-fuse-rules"
@@ -35,7 +36,10 @@ MAX_NODES = 3
 
 def summarize(compiled: CompiledPlan) -> dict[str, Any]:
     """Returns the summary: bytes, us and seconds as numbers, everything else text or lists."""
+    from ge_dialect.lowering.predict import predict_plan
+
     plan, target = plan_of(compiled.module), target_of(compiled.module)
+    prediction = predict_plan(plan, target)
     calls = host_calls(plan)
     kernels = [op for op in compiled.module.body.block.ops if isinstance(op, KernelOp)]
     return {
@@ -63,7 +67,8 @@ def summarize(compiled: CompiledPlan) -> dict[str, Any]:
         "kernels": len(kernels),
         "host_calls": [f"{call['op']} x{call['count']}" for call in calls],
         "host_nodes": calls,
-        "predicted_us": predicted_us(plan, target),
+        "predicted_us": predicted_us(prediction),
+        "prediction": prediction_summary(prediction),
         "compile_seconds": round(compiled.compile_seconds, 6),
         "guards": [],
     }
@@ -151,8 +156,6 @@ def host_calls(plan: PlanOp) -> list[dict[str, Any]]:
     ]
 
 
-def predicted_us(plan: PlanOp, target: Target) -> float:
+def predicted_us(prediction: Prediction) -> float:
     """Returns the makespan that the machine model predicts, in us."""
-    from ge_dialect.lowering.predict import predict_plan
-
-    return round(predict_plan(plan, target).makespan_us, 3)
+    return round(prediction.makespan_us, 3)

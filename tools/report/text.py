@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ge_dialect.tools.report.prediction import prediction_lines
+
 MAX_MISSES = 5
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
@@ -42,8 +44,9 @@ def _lines(s: Mapping[str, Any]) -> Iterator[str]:
     )
     yield (
         f"  plan      {s['tasks']} tasks, {s['kernels']} kernels, {s['streams']} streams,"
-        f" {s['events']} events, {s['predicted_us']:.1f} us predicted"
+        f" {s['events']} events"
     )
+    yield from prediction_lines(s)
     yield f"  compiled  in {s['compile_seconds']:.2f} s"
 
 

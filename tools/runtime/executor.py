@@ -42,6 +42,7 @@ class TaskTime:
         what: The kernel's symbol, or the kind of task: "copy", "store", "branch" or "loop".
         node: The node of the model it comes from, or "".
         seconds: Wall-clock time of the reference kernel, which says nothing about a device.
+        start: Seconds since the run began.
     """
 
     task: int
@@ -49,6 +50,7 @@ class TaskTime:
     what: str
     node: str
     seconds: float
+    start: float = 0.0
 
 
 class Executor:
@@ -123,8 +125,9 @@ class Executor:
         seed: int | None,
     ) -> None:
         streams = [tuple(stream.body.block.ops) for stream in self.plan.streams]
+        began = time.perf_counter()
         workers = [
-            self._worker(stream.id.value.data, memory, lifetimes, times)
+            self._worker(stream.id.value.data, memory, lifetimes, times, began)
             for stream in self.plan.streams
         ]
         if seed is not None or len(streams) > MAX_THREADS:
@@ -138,6 +141,7 @@ class Executor:
         memory: Memory,
         lifetimes: Lifetimes | None,
         times: list[TaskTime] | None,
+        began: float,
     ) -> Worker:
         """Returns what runs the tasks of one stream."""
 
@@ -148,7 +152,7 @@ class Executor:
             else:
                 run_task(task, self._kernels.get(task), memory)
             if times is not None:
-                times.append(_task_time(task, stream, time.perf_counter() - started))
+                times.append(_task_time(task, stream, started - began, started))
             if lifetimes is not None:
                 lifetimes.finished(task)
 
@@ -164,10 +168,11 @@ def load_plan(path: str) -> LoadedPlan:
     return read_plan(path)
 
 
-def _task_time(task: TaskOp, stream: int, seconds: float) -> TaskTime:
+def _task_time(task: TaskOp, stream: int, start: float, started: float) -> TaskTime:
+    seconds = time.perf_counter() - started
     kind = task.name.removeprefix("ge_exec.")
     what = task.kernel.string_value() if isinstance(task, LaunchOp) else kind
-    return TaskTime(task_id(task), stream, what, location_name(task) or "", seconds)
+    return TaskTime(task_id(task), stream, what, location_name(task) or "", seconds, start)
 
 
 def _copied(content: Any) -> Any:
