@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 
 import onnx
 import onnx.defs
-import onnx.helper
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
@@ -251,8 +250,10 @@ class Importer:
             operands: One an input slot.
             attributes: By name.
         """
+        from onnx.helper import make_node
+
         names = [f"x{slot}" for slot in range(len(operands))]
-        proto = onnx.helper.make_node(op_type, names, ["y"], **attributes)
+        proto = make_node(op_type, names, ["y"], **attributes)
         read = self.tensors.attributes(proto)
         node = Node(op_type, version, operands, read, [True], self.builder, around.label)
         return self._convert(node, proto, "", Scope(), {})[0]
