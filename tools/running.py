@@ -6,7 +6,7 @@ A plan notes what ran. What a pass raises that is no error of the input becomes 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
@@ -17,7 +17,12 @@ from ge_dialect.lowering.bufferize import BufferizePass
 from ge_dialect.lowering.verify_plan import VerifyPlanPass
 from ge_dialect.passes import rewrites, statistics
 from ge_dialect.passes.infer_types import InferTypesPass
-from ge_dialect.passes.repeats.outline_repeats import NAME, expand_repeats, shorten_repeats
+from ge_dialect.passes.repeats.outline_repeats import (
+    NAME,
+    count_copies,
+    expand_repeats,
+    shorten_repeats,
+)
 from ge_dialect.passes.repeats.shorten import Shortened
 from ge_dialect.tools import api
 from ge_dialect.tools.api import CompiledPlan, PassRecord, Watch, make_context
@@ -36,10 +41,14 @@ LOCAL = frozenset(
         "ge-cse",
         "ge-dce",
         "ge-raise",
+        "ge-fold-norm",
+        "ge-optimize-cast",
+        "ge-fuse-rules",
+        "ge-fuse-auto",
     )
 )
-"""Passes whose rewrites depend on what is near: not those that weigh the whole graph, count what
-they fuse, or compute with weights."""
+"""Passes whose rewrites depend on what is near, or on a peak of memory that the blocks left out do
+not change: not those that find an order for the whole graph, or compute with weights."""
 
 
 @dataclass
@@ -143,6 +152,7 @@ class Runner:
             self.plan.passes.append(PassRecord(NAME, outlining.seconds, outlining.copied))
             return
         del self.plan.passes[outlining.first :]
+        self.plan.fired.clear()
         for step in range(outlining.first, outlining.end):
             self._run(step, self.plan.module)
 
@@ -151,11 +161,17 @@ class Runner:
         with statistics.collect() as counts:
             self._apply(step, module)
         seconds = time.perf_counter() - started
-        self.plan.fired |= fired_rules(counts)
+        self.plan.fired |= self._fired(counts)
         name = self.passes[step].name
         self.plan.passes.append(PassRecord(name, seconds, sum(counts.values())))
         if self.plan.options.verify_each and sum(counts.values()):
             self._verify(f"'{name}'")
+
+    def _fired(self, counts: Mapping[tuple[str, str], int]) -> dict[str, int]:
+        """Returns how often each rule fired in a pass, in the blocks that are left out as well."""
+        fired, short = fired_rules(counts), self.outlining.short
+        again = count_copies(short) if fired and short is not None else {}
+        return {rule: times + again.get(rule, 0) for rule, times in fired.items()}
 
     def _apply(self, step: int, module: ModuleOp) -> None:
         try:
