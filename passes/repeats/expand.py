@@ -56,7 +56,7 @@ class Expansion:
             if isinstance(op, ConstantOp | ReturnOp):
                 continue
             if not (found := self.short.names.blocks_of(op)):
-                if self.blocks[1] and not self.blocks[3]:
+                if self.blocks[2] and not self.blocks[3]:
                     return False
                 continue
             number = numbers[found[0]]
