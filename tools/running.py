@@ -139,7 +139,8 @@ class Runner:
                 self._expand()
             if isinstance(pass_, BufferizePass):
                 self.plan.nodes_after = count_ops(self.plan.module)
-                self._verify("the graph passes")
+                if not self.outlining.copied:  # else what the copies are of was verified
+                    self._verify(self.plan.module, "the graph passes")
             self._run(step, self.outlining.module_at(step, self.plan.module))
             if isinstance(pass_, InferTypesPass) and not self.plan.unfused_bytes:
                 self.plan.unfused_bytes = graph_traffic(self.plan.module)  # sizes are known now
@@ -148,6 +149,8 @@ class Runner:
     def _expand(self) -> None:
         """Copies the optimised block, or runs the passes again on the whole graph."""
         outlining = self.outlining
+        assert outlining.short is not None
+        self._verify(outlining.short.module, "the passes on one of each repeated block")
         if outlining.finish():
             self.plan.passes.append(PassRecord(NAME, outlining.seconds, outlining.copied))
             return
@@ -165,7 +168,7 @@ class Runner:
         name = self.passes[step].name
         self.plan.passes.append(PassRecord(name, seconds, sum(counts.values())))
         if self.plan.options.verify_each and sum(counts.values()):
-            self._verify(f"'{name}'")
+            self._verify(self.plan.module, f"'{name}'")
 
     def _fired(self, counts: Mapping[tuple[str, str], int]) -> dict[str, int]:
         """Returns how often each rule fired in a pass, in the blocks that are left out as well."""
@@ -183,6 +186,6 @@ class Runner:
 
             raise pass_failed(self.passes, step, error) from error
 
-    def _verify(self, after: str) -> None:
-        if (problem := check_valid(self.plan.module)) is not None:
+    def _verify(self, module: ModuleOp, after: str) -> None:
+        if (problem := check_valid(module)) is not None:
             raise GEError("GE0390", f"the IR is not valid after {after}: {problem}")
