@@ -26,7 +26,7 @@ class DeferredOnnx(ModuleType):
             return found
         spec = self.__spec__
         assert spec is not None and spec.loader is not None
-        self.__class__ = ModuleType  # what it executes imports it again
+        setattr(self, "__class__", ModuleType)  # noqa: B010  # what it executes imports it again
         spec.loader.exec_module(self)
         return getattr(self, name)
 

@@ -173,8 +173,10 @@ class Runner:
     def _fired(self, counts: Mapping[tuple[str, str], int]) -> dict[str, int]:
         """Returns how often each rule fired in a pass, in the blocks that are left out as well."""
         fired, short = fired_rules(counts), self.outlining.short
-        again = count_copies(short) if fired and short is not None else {}
-        return {rule: times + again.get(rule, 0) for rule, times in fired.items()}
+        if not fired or short is None:
+            return fired
+        again = count_copies(short)
+        return {rule: times + again[rule] for rule, times in fired.items()}
 
     def _apply(self, step: int, module: ModuleOp) -> None:
         try:

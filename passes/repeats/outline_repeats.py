@@ -61,9 +61,10 @@ def count_copies(short: Shortened) -> Counter[str]:
     template = len(short.run.blocks) - 2
     found: Counter[str] = Counter()
     for op in short.block.ops:
-        if isinstance(op, FusionOp) and op.rule is not None:
-            if short.names.blocks_of(op)[:1] == [template]:
-                found[op.rule.data] += len(short.run.skipped)
+        if not isinstance(op, FusionOp) or op.rule is None:
+            continue
+        if short.names.blocks_of(op)[:1] == [template]:
+            found[op.rule.data] += len(short.run.skipped)
     return found
 
 
