@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from xdsl.dialects.builtin import LocationAttr, NameLoc, NoneAttr, UnknownLoc
+from xdsl.dialects.builtin import LocationAttr, NameLoc, NoneAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
@@ -112,7 +112,7 @@ def _known(part: LocationAttr) -> str | None:
 
 
 def _name(op: Operation) -> str | None:
-    return None if isinstance(op.location, UnknownLoc) else _known(op.location)
+    return _known(op.location)
 
 
 def _grouped(block: Sequence[Operation]) -> list[int] | None:
