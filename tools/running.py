@@ -41,14 +41,14 @@ LOCAL = frozenset(
         "ge-cse",
         "ge-dce",
         "ge-raise",
-        "ge-fold-norm",
-        "ge-optimize-cast",
-        "ge-fuse-rules",
-        "ge-fuse-auto",
     )
 )
-"""Passes whose rewrites depend on what is near, or on a peak of memory that the blocks left out do
-not change: not those that find an order for the whole graph, or compute with weights."""
+"""Passes whose rewrites depend on what is near: not those that weigh the whole graph, or compute
+with weights."""
+
+FUSING = frozenset(("ge-fold-norm", "ge-optimize-cast", "ge-fuse-rules", "ge-fuse-auto"))
+"""Passes that may run on one of each repeated block as well. Where blocks are small, kernels may
+reach over several of them; then the blocks are copied before these passes."""
 
 
 @dataclass
@@ -57,15 +57,19 @@ class Outlining:
 
     Attributes:
         first: Position of the first of them.
+        fusing: Position of the first that is not local.
         end: Position of the one after the last.
         short: The short form while they run.
+        unfused: The module of the short form as the local passes left it.
         seconds: Spent on making it and on copying blocks.
         copied: How many blocks are copies.
     """
 
     first: int
+    fusing: int
     end: int
     short: Shortened | None = None
+    unfused: ModuleOp | None = None
     seconds: float = 0.0
     copied: int = 0
 
@@ -74,10 +78,14 @@ class Outlining:
         """Returns the outlining of a pipeline; of no pass where it is not wanted."""
         inferring = [step for step, one in enumerate(passes) if isinstance(one, InferTypesPass)]
         first = end = inferring[0] + 1 if inferring else 0
-        while inferring and end < len(passes) and passes[end].name in LOCAL:
+        if not inferring or not wanted or rewrites.active() is not None:
+            return Outlining(first, first, first)
+        while end < len(passes) and passes[end].name in LOCAL:
             end += 1
-        possible = wanted and rewrites.active() is None
-        return Outlining(first, end if possible else first)
+        fusing = end
+        while end < len(passes) and passes[end].name in LOCAL | FUSING:
+            end += 1
+        return Outlining(first, fusing, end)
 
     def module_at(self, step: int, module: ModuleOp) -> ModuleOp:
         """Returns what a pass runs on: the module, or the short form of it."""
@@ -85,18 +93,25 @@ class Outlining:
             started = time.perf_counter()
             self.short = shorten_repeats(module)
             self.seconds += time.perf_counter() - started
-        return module if self.short is None else self.short.module
+        if self.short is None:
+            return module
+        if step == self.fusing < self.end and not self.short.opened:
+            self.unfused = self.short.module.clone()
+        return self.short.module
 
-    def finish(self) -> bool:
-        """Copies the blocks back into the module; False where it has to be optimised as it is."""
+    def finish(self) -> int:
+        """Copies the blocks back; returns the first pass that has to run on the whole graph."""
         assert self.short is not None
         started = time.perf_counter()
-        copied = len(self.short.run.skipped)
-        if done := expand_repeats(self.short):
-            self.copied = copied
+        copied, reached = len(self.short.run.skipped), self.end
+        if not (done := expand_repeats(self.short)) and self.unfused is not None:
+            self.short.module, reached = self.unfused, self.fusing
+            self.short.opened.clear()
+            done = expand_repeats(self.short)
+        self.copied = copied if done else 0
         self.short = None
         self.seconds += time.perf_counter() - started
-        return done
+        return reached if done else self.first
 
 
 def run_passes(plan: CompiledPlan, watch: Watch) -> None:
@@ -131,6 +146,7 @@ class Runner:
         options = plan.options
         wanted = options.outline and not options.verify_each and type(watch) is Watch
         self.outlining = Outlining.of(self.passes, wanted)
+        self.is_verified = False
 
     def run(self) -> None:
         """Runs them all."""
@@ -139,7 +155,7 @@ class Runner:
                 self._expand()
             if isinstance(pass_, BufferizePass):
                 self.plan.nodes_after = count_ops(self.plan.module)
-                if not self.outlining.copied:  # else what the copies are of was verified
+                if not self.is_verified:
                     self._verify(self.plan.module, "the graph passes")
             self._run(step, self.outlining.module_at(step, self.plan.module))
             if isinstance(pass_, InferTypesPass) and not self.plan.unfused_bytes:
@@ -151,12 +167,14 @@ class Runner:
         outlining = self.outlining
         assert outlining.short is not None
         self._verify(outlining.short.module, "the passes on one of each repeated block")
-        if outlining.finish():
+        reached = outlining.finish()
+        self.is_verified = reached == outlining.end  # the copies are as what they are copies of
+        if not self.is_verified:
+            del self.plan.passes[reached:]
+            self.plan.fired.clear()
+        if outlining.copied:
             self.plan.passes.append(PassRecord(NAME, outlining.seconds, outlining.copied))
-            return
-        del self.plan.passes[outlining.first :]
-        self.plan.fired.clear()
-        for step in range(outlining.first, outlining.end):
+        for step in range(reached, outlining.end):
             self._run(step, self.plan.module)
 
     def _run(self, step: int, module: ModuleOp) -> None:
