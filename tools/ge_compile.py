@@ -11,8 +11,15 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ge_dialect.tools.cli import check_writable, run_tool, without_blas_threads, write_atomically
+from ge_dialect.tools.cli import (
+    check_writable,
+    leave,
+    run_tool,
+    without_blas_threads,
+    write_atomically,
+)
 from ge_dialect.tools.compile_arguments import model_path, output_path, parse
+from ge_dialect.tools.deferred import defer_onnx
 from ge_dialect.tools.fusion_arguments import check_requirements, is_asked, names, split_rules
 
 if TYPE_CHECKING:
@@ -110,7 +117,10 @@ def write_reports(plan: CompiledPlan, args: argparse.Namespace) -> None:
 def main(argv: Sequence[str] | None = None) -> None:
     """Entry point of the console script."""
     without_blas_threads()
-    sys.exit(run_tool("ge-compile", run, argv))
+    if argv is not None:
+        sys.exit(run_tool("ge-compile", run, argv))
+    defer_onnx()
+    leave(run_tool("ge-compile", run, None))
 
 
 if __name__ == "__main__":
