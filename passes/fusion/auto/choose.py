@@ -14,7 +14,7 @@ from ge_dialect.ge.attention import FlashAttentionOp
 from ge_dialect.ge.base import Engine, GEOp
 from ge_dialect.ge.dtypes import dtype_of
 from ge_dialect.ge.types import is_tensor
-from ge_dialect.passes.fusion.auto.groups import Group, Groups, elements_of
+from ge_dialect.passes.fusion.auto.groups import Group, Groups, elements_of, ops_of
 from ge_dialect.passes.fusion.auto.peak import Profile
 from ge_dialect.passes.fusion.footprint import Fit, fit
 from ge_dialect.passes.fusion.tiling import Role, role_of
@@ -194,10 +194,20 @@ class Chooser:
         fitted = self._fit(first, last)
         if (short := fitted.shortage) is not None:
             return Refusal(ReasonClass.COST, str(short), short.found, short.wanted)
+        if fitted.read_again:
+            more = fitted.read_again - self._read_again(first) - self._read_again(last)
+            if more >= pair.saved:
+                message = "tiles would read operands from HBM again"
+                found, wanted = f"{more} bytes more", f"at most {pair.saved - 1} bytes"
+                return Refusal(ReasonClass.COST, message, found, wanted)
         if (excess := self.profile.excess(first, last, self.strict)) > 0:
             message = "inputs would be live longer"
             return Refusal(ReasonClass.COST, message, f"{excess} bytes more at the peak", "none")
         return self._slower(pair, fitted)
+
+    def _read_again(self, group: Group) -> int:
+        """Returns the bytes that tiles of one group read more than once."""
+        return fit(ops_of(group), self.target, self.groups.alias).read_again
 
     def _fit(self, first: Group, last: Group) -> Fit:
         key = self.groups.signatures.of_pair(first, last)

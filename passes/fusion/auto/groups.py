@@ -166,8 +166,8 @@ class Groups:
                 self.effects.later = group
             self.effects = group
             group.open = False
-        for value in _reads(op):
-            self._read(group, op, value)
+        for index, value in enumerate(_reads(op)):
+            self._read(group, op, index, value)
         for result in op.results:
             self.owner[result] = group
             self.positions[result] = len(self.positions)
@@ -206,19 +206,18 @@ class Groups:
             return False
         return role_of(type(op)) is not Role.CLOSED and all(is_tensor(r.type) for r in op.results)
 
-    def _read(self, group: Group, op: Operation, value: SSAValue) -> None:
+    def _read(self, group: Group, op: Operation, index: int, value: SSAValue) -> None:
         while (found := self.root.get(value)) is not None:
             view = self.views[found[1]]
             group.views[found[1]] = view
             value = view.operands[0]
         if is_scalar_constant(value):
             return
-        size = self.size(value)
-        if isinstance(op, _INDEXING) and value is op.operands[0]:
-            size = min(size, sum(self.size(result) for result in op.results))
-        group.reads[value] = min(self.size(value), group.reads.get(value, 0) + size)
-        if not isinstance(op, _INDEXING):
-            group.reads[value] = self.size(value)
+        picked = None if op.regions and not isinstance(op, FusionOp) else picked_bytes(op, index)
+        size = whole = self.size(value)
+        if picked is not None:
+            size = min(whole, group.reads.get(value, 0) + picked)
+        group.reads[value] = size
         self.users.setdefault(value, {})[group.number] = None
 
     def before(self, group: Group) -> Iterable[Group]:
@@ -328,6 +327,31 @@ def _reads(op: Operation) -> list[SSAValue]:
     if not op.regions or isinstance(op, FusionOp):
         return list(op.operands)
     return [value for inner in op.walk() for value in inner.operands]
+
+
+def picked_bytes(op: Operation, index: int) -> int | None:
+    """Returns the bytes that are picked out of an operand by index; None where all are read.
+
+    Args:
+        op: Of a kernel, the ops inside count.
+        index: Of the operand.
+    """
+    if not isinstance(op, FusionOp):
+        return _picked(op, index)
+    found = [_picked(use.operation, use.index) for use in op.body.block.args[index].uses]
+    return None if None in found else sum(size for size in found if size is not None)
+
+
+def _picked(op: Operation, index: int) -> int | None:
+    if not isinstance(op, _INDEXING) or index > 0:
+        return None
+    return sum(bytes_of(result) for result in op.results)
+
+
+def ops_of(group: Group) -> list[GEOp]:
+    """Returns the ops of a group, those of kernels and views included, producers first."""
+    ops = group.leaves | group.views
+    return [ops[place] for place in sorted(ops)]
 
 
 def elements_of(group: Group) -> int:
