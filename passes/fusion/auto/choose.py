@@ -77,6 +77,7 @@ class Chooser:
         self.chunks: dict[int, int] = {}
         self.fits: dict[tuple[int, ...], Fit] = {}
         self.computing: dict[int, float] = {}
+        self.readers: dict[tuple[SSAValue, int, int], Role | None] = {}
 
     def run(self) -> None:
         """Joins pairs until none is left that is legal and saves bytes."""
@@ -134,7 +135,7 @@ class Chooser:
 
     def _consider_siblings(self, value: SSAValue, one: Group, other: Group) -> None:
         if one.products or other.products:
-            if {self._reader(value, group) for group in (one, other)} != {Role.CONTRACT}:
+            if any(self._reader(value, group) is not Role.CONTRACT for group in (one, other)):
                 return
         elif elements_of(one) != elements_of(other):
             return
@@ -142,6 +143,12 @@ class Chooser:
 
     def _reader(self, value: SSAValue, group: Group) -> Role | None:
         """Returns the role of an op of a group that reads a value as its first operand."""
+        key = (value, group.number, group.version)
+        if key not in self.readers:
+            self.readers[key] = self._first_reader(value, group)
+        return self.readers[key]
+
+    def _first_reader(self, value: SSAValue, group: Group) -> Role | None:
         groups = self.groups
         for op in group.leaves.values():
             if not op.operands:
