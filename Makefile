@@ -74,14 +74,16 @@ conformance: $(READY)  ## Run ONNX's own tests through the whole pipeline
 .PHONY: zoo
 zoo: $(READY)  ## Compile, run and compare every model of the zoo
 	$(BIN)/python benchmarks/zoo_table.py
+	$(BIN)/python benchmarks/zoo_table.py --level 3 '*-static*'
 
 .PHONY: bench
-bench: $(READY)  ## Measure compile time and plans
+bench: $(READY) bench-traffic  ## Measure compile time, plans and traffic
 	$(BIN)/python benchmarks/run.py
 
 .PHONY: bench-traffic
 bench-traffic: $(READY)  ## Compare the HBM traffic of the zoo's models with peers'
 	$(BIN)/python benchmarks/traffic.py
+	$(BIN)/python benchmarks/traffic.py --real
 
 .PHONY: bench-scaling
 bench-scaling: $(READY)  ## Check that passes are linear, and cheap beside a huge constant

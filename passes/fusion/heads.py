@@ -62,7 +62,7 @@ def head_tiling(
     if any(shape is None for shape in shapes):
         return None
     walk = _Walk(reads, made, is_computed)
-    held = 0
+    held: dict[SSAValue, int] = {}
     for index, value in enumerate(reads[attention][:3]):
         shape = shapes[index]
         assert shape is not None
@@ -71,12 +71,12 @@ def head_tiling(
         if not walk.divides(value, 1, shape[1]):
             return None
         if index in _KV:
-            held += (byte_size(value.type) or 0) // max(1, shape[0] * shape[1])
+            held[value] = (byte_size(value.type) or 0) // max(1, shape[0] * shape[1])
     query, key = shapes[0], shapes[1]
     assert query is not None
     assert key is not None
     hard = tuple(walk.hard)
-    return HeadTiling(attention, hard, held, max(1, key[0] * key[1]), query[2])
+    return HeadTiling(attention, hard, sum(held.values()), max(1, key[0] * key[1]), query[2])
 
 
 @dataclass

@@ -8,6 +8,7 @@ of L2: the other half is for what streams by. Beyond that it is HBM traffic, and
   are cores, and reads all weights for each such round;
 - a kernel that takes one head after the other reads the columns of its weights once, and what it
   multiplies with them for each head;
+- a recurrence reads its recurrent weights at each step;
 - a norm in front of a product reads its rows once for their sums and once for its elements.
 """
 
@@ -23,7 +24,7 @@ from xdsl.ir import SSAValue
 from ge_dialect.ge.attention import FlashAttentionOp
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.types import byte_size
-from ge_dialect.passes.fusion.tiling import Role, role_of, shape_or_none
+from ge_dialect.passes.fusion.tiling import RECURRENT, Role, role_of, shape_or_none
 
 if TYPE_CHECKING:
     from ge_dialect.targets import Target
@@ -58,6 +59,7 @@ def bytes_read_again(kernel: Tiled, target: Target) -> int:
     products = [op for op in kernel.hard if role_of(type(op)) is Role.CONTRACT]
     projections = [op for op in products if not isinstance(op, FlashAttentionOp)]
     again = _norms(kernel, cached, target.cube_cores * TILE_ROWS)
+    again += sum(_steps(kernel.reads[op], cached) for op in products if isinstance(op, RECURRENT))
     if kernel.heads:
         inputs = dict.fromkeys(kernel.reads[op][0] for op in projections)
         sizes = [_bytes(value) for value in inputs]
@@ -79,6 +81,12 @@ def _norms(kernel: Tiled, cached: int, rows: int) -> int:
         if size > cached and shape is not None and size // max(1, prod(shape[:-1])) * rows > cached:
             again += size
     return again
+
+
+def _steps(reads: Sequence[SSAValue], cached: int) -> int:
+    """Bytes of the recurrent weights of an op that are read again at each step but the first."""
+    steps, size = (shape_or_none(reads[0]) or (1,))[0], _bytes(reads[2])
+    return max(0, steps - 1) * size if size > cached else 0
 
 
 def _panels(reads: Sequence[SSAValue], cached: int) -> int:
