@@ -338,14 +338,23 @@ def picked_bytes(op: Operation, index: int) -> int | None:
     """
     if not isinstance(op, FusionOp):
         return _picked(op, index)
-    found = [_picked(use.operation, use.index) for use in op.body.block.args[index].uses]
-    return None if None in found else sum(size for size in found if size is not None)
+    return _picked_of(op.body.block.args[index])
+
+
+def _picked_of(value: SSAValue) -> int | None:
+    total = 0
+    for use in value.uses:
+        if (size := _picked(use.operation, use.index)) is None:
+            return None
+        total += size
+    return total
 
 
 def _picked(op: Operation, index: int) -> int | None:
-    if not isinstance(op, _INDEXING) or index > 0:
-        return None
-    return sum(bytes_of(result) for result in op.results)
+    if isinstance(op, _INDEXING) and index == 0:
+        return sum(bytes_of(result) for result in op.results)
+    inside = isinstance(op, GEOp) and op.view_of() == index and len(op.results) == 1
+    return _picked_of(op.results[0]) if inside else None
 
 
 def ops_of(group: Group) -> list[GEOp]:
