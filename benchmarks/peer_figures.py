@@ -77,14 +77,16 @@ def _rows(text: str) -> Iterator[list[str]]:
 def measured(file: Path) -> Figures:
     """Returns the figures that `peers.py` wrote; empty where there is no such file.
 
-    A tool that failed, or whose result is wrong, has none. Of several runs the last counts.
+    A tool that failed has none, nor one whose graph does not run or gives a wrong result. Of several
+    runs the last counts.
     """
     found: Figures = {}
     lines = file.read_text().splitlines() if file.is_file() else []
     for line in lines:
         entry = json.loads(line)
         differs = entry.get("differs", 0.0)
-        if "moved" not in entry or "error" in entry or differs is None or differs > _WRONG:
+        failed = "moved" not in entry or "error" in entry or "run_error" in entry
+        if failed or differs is None or differs > _WRONG:
             continue
         figure = Figure(entry["kernels"], entry["moved"])
         found.setdefault(entry["model"], {})[entry["tool"]] = figure

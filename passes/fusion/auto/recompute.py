@@ -7,7 +7,7 @@ large as what comes out, each reader computes it from what goes in.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -94,7 +94,7 @@ def _cone(root: GEOp) -> tuple[list[GEOp], list[SSAValue]]:
     return [op for op in cone if not _is_view(op)], list(inputs)
 
 
-def _is_cheap(op: Operation | Block) -> bool:
+def _is_cheap(op: Operation | Block) -> TypeGuard[GEOp]:
     if not isinstance(op, GEOp) or isinstance(op, FusionOp | ConstantOp) or len(op.results) != 1:
         return False
     if op.regions or _is_view(op) or not is_tensor(op.results[0].type):
@@ -108,8 +108,6 @@ def _is_view(op: Operation | Block) -> bool:
 
 def _is_shared(value: SSAValue, growing: Collection[str]) -> bool:
     """Whether several ops read a value, through views as well, that all may do more."""
-    if value.has_one_use():
-        return False
     readers = list(_readers(value))
     return len(readers) > 1 and all(may_grow(op, growing) for op in readers)
 
