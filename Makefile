@@ -76,6 +76,14 @@ zoo: $(READY)  ## Compile, run and compare every model of the zoo
 	$(BIN)/python benchmarks/zoo_table.py
 	$(BIN)/python benchmarks/zoo_table.py --level 3 '*-static*'
 
+SEEDS ?= 10
+
+.PHONY: zoo-schedules
+zoo-schedules: $(READY)  ## The same under every memory policy, in SEEDS orders of three streams
+	for policy in conservative balanced throughput; do \
+		$(BIN)/python benchmarks/zoo_table.py --streams 3 --seeds $(SEEDS) --policy $$policy || exit 1; \
+	done
+
 .PHONY: bench
 bench: $(READY) bench-traffic  ## Measure compile time, plans and traffic
 	$(BIN)/python benchmarks/run.py
