@@ -77,8 +77,8 @@ def _rows(text: str) -> Iterator[list[str]]:
 def measured(file: Path) -> Figures:
     """Returns the figures that `peers.py` wrote; empty where there is no such file.
 
-    A tool that failed has none, nor one whose graph does not run or gives a wrong result. Of several
-    runs the last counts.
+    A tool that failed has none, nor has one whose graph does not run or gives a wrong result. Of
+    several runs the last counts.
     """
     found: Figures = {}
     lines = file.read_text().splitlines() if file.is_file() else []
