@@ -74,6 +74,7 @@ conformance: $(READY)  ## Run ONNX's own tests through the whole pipeline
 .PHONY: zoo
 zoo: $(READY)  ## Compile, run and compare every model of the zoo
 	$(BIN)/python benchmarks/zoo_table.py
+	$(BIN)/python benchmarks/zoo_table.py --level 3 '*-static*'
 
 SEEDS ?= 10
 
@@ -84,12 +85,13 @@ zoo-schedules: $(READY)  ## The same under every memory policy, in SEEDS orders 
 	done
 
 .PHONY: bench
-bench: $(READY)  ## Measure compile time and plans
+bench: $(READY) bench-traffic  ## Measure compile time, plans and traffic
 	$(BIN)/python benchmarks/run.py
 
 .PHONY: bench-traffic
 bench-traffic: $(READY)  ## Compare the HBM traffic of the zoo's models with peers'
 	$(BIN)/python benchmarks/traffic.py
+	$(BIN)/python benchmarks/traffic.py --real
 
 .PHONY: bench-llama
 bench-llama: $(READY)  ## Print the article's table beside what the machine model says
