@@ -66,7 +66,9 @@ class FlashAttentionOp(GEOp):
     In this order: scores are multiplied by `scale`; with `softcap` c they become
     `c * tanh(score / c)`; a mask of floats is added, a mask of i1 takes keys away; with `causal`
     query i keeps only keys `j <= i + causal_offset` (absent: 0, which is ONNX's rule for attention
-    without a past; with a past of P keys the offset is P). A query that keeps no key gives NaN, as
+    without a past; with a past of P keys the offset is P). To take a key away is to add minus
+    infinity to its score, as ONNX does: only a score that is NaN or plus infinity still counts
+    then. A query that keeps no key gives NaN, as
     softmax does, or 0 with `nan_guard`. Where H is greater than Hk, groups of H / Hk consecutive
     query heads share a key head. Scores, softmax and sums are of the type `accumulate`; one
     rounding to `T` at the end.
