@@ -99,7 +99,15 @@ _SIMPLIFY = (
     "ge-simplify-control-flow",
     "ge-dce",
 )
-_RAISE = ("ge-raise", "ge-canonicalize", "ge-fold-norm", "ge-cse", "ge-dce")
+_RAISE = (
+    "ge-raise",
+    "ge-canonicalize",
+    "ge-fold-norm",
+    # Once norms and attention are ops: their formulas would stand in the way of transposes.
+    "ge-optimize-layout",
+    "ge-cse",
+    "ge-dce",
+)
 _CAST = ("ge-optimize-cast", "ge-dce")
 # What fuses decides in the order of ops, which is no property of the model.
 _FUSE = ("ge-normalize-order", "ge-fuse-rules")

@@ -290,7 +290,7 @@ def plain_version(callee: str, version: int) -> tuple[int, DictionaryAttr]:
     domain, op_type = onnx_domain(callee), callee.partition("::")[2]
     if domain or not onnx.defs.has(op_type, version, domain):
         return version, DictionaryAttr({})
-    schema = onnx.defs.get_schema(op_type, version, domain)
+    schema: Any = onnx.defs.get_schema(op_type, version, domain)
     node = onnx.NodeProto(op_type=op_type)
     kinds = onnx.AttributeProto
     for attribute in schema.attributes.values():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from xdsl.dialects.builtin import DictionaryAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
 from ge_dialect.ge.base import int_attr
@@ -48,7 +50,7 @@ class DropDefaults(Rewrite):
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, HostCallOp)
-        given = {} if op.attrs is None else op.attrs.data
+        given: Mapping[str, Attribute] = {} if op.attrs is None else op.attrs.data
         version, defaults = plain_version(op.callee.data, op.version.value.data)
         kept = {name: attr for name, attr in given.items() if defaults.data.get(name) != attr}
         if version == op.version.value.data and len(kept) == len(given):
