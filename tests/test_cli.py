@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from ge_dialect.error_codes import CODES
-from ge_dialect.source_text import check_strings
 from ge_dialect.passes.dce import DCEPass
 from ge_dialect.passes.pipelines import OptimizePipeline
+from ge_dialect.source_text import check_strings
 from ge_dialect.tools import ge_compile, ge_opt
 from ge_dialect.tools.cli import one_line, run_tool, write_atomically
 
