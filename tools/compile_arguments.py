@@ -191,7 +191,7 @@ def _add_arithmetic(parser: Parser) -> None:
         default="",
         metavar="FLAGS",
         help="what results may differ in, with commas: reassociate, no-nans, no-infs,"
-        " no-signed-zeros, reciprocal, contract, or all",
+        " no-signed-zeros, reciprocal, contract, masks (every query keeps a key), or all",
     )
 
 

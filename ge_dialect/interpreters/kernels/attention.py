@@ -76,7 +76,8 @@ def _attend(scores: Array, v: Array, mask: Array | None, rows: slice, rules: _Ru
     if additive is not None:
         scores = scores + additive.astype(scores.dtype)
     if visible is not None:
-        scores = np.where(visible, scores, -np.inf)
+        # Added, not put in place: a score that is NaN or infinite shows, as it does in ONNX.
+        scores = np.where(visible, scores, scores - np.inf)
     scores = scores - np.max(scores, axis=-1, keepdims=True, initial=-np.inf)
     weights = np.exp(scores)
     result = np.matmul(weights, v) / np.sum(weights, axis=-1, keepdims=True)
