@@ -92,9 +92,8 @@ class Server(ThreadingHTTPServer):
 class Handler(SimpleHTTPRequestHandler):
     """Answers the browser."""
 
-    server: Server
-
     def __init__(self, request: Any, address: Any, server: Server):
+        self._owner = server
         super().__init__(request, address, server, directory=str(server.folder))
 
     def do_GET(self) -> None:
@@ -103,11 +102,11 @@ class Handler(SimpleHTTPRequestHandler):
             case "/":
                 self._send(FRAME.read_bytes(), "text/html")
             case "/index.html":
-                self._send(_index(self.server).encode(), "text/html")
+                self._send(_index(self._owner).encode(), "text/html")
             case "/data/model.om":
-                self._send(self.server.file.read_bytes(), "application/octet-stream")
+                self._send(self._owner.file.read_bytes(), "application/octet-stream")
             case "/ready":
-                self.server.drawn.wait(PATIENCE)
+                self._owner.drawn.wait(PATIENCE)
                 self._send(b"", "image/png")
             case _:
                 super().do_GET()
@@ -115,9 +114,9 @@ class Handler(SimpleHTTPRequestHandler):
     def do_POST(self) -> None:
         """Takes what the page shows."""
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.page = Page(**json.loads(body))
+        self._owner.page = Page(**json.loads(body))
         self._send(b"", "text/plain")
-        self.server.drawn.set()
+        self._owner.drawn.set()
 
     def _send(self, body: bytes, kind: str) -> None:
         self.send_response(200)
