@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 
 from xdsl.ir import Block, Operation, Region
-from xdsl.parser import Parser
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.base import Engine
@@ -17,48 +16,10 @@ from ge_dialect.ge_exec import KernelOp
 from ge_dialect.lowering.om.decode import parse_plan
 from ge_dialect.lowering.om.encode import plan_text, write_plan
 from ge_dialect.printing import exact_text
-from ge_dialect.tools.api import compile, make_context
 from tests.op_samples import OP_CLASSES, in_module, parse_ops, sample
 from tests.plan_texts import CHAIN, FORK, M4, module_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-T = "tensor<4xf32>"
-
-GRAPHS = (
-    # Weights, an infinite constant, locations.
-    """
-func.func @main(%x: tensor<2x300xf32> {ge.name = "x"}) -> (tensor<2x300xf32> {ge.name = "y"}) {
-  %w = ge.constant dense<2.5> : tensor<300xf32> loc("layer/weight")
-  %c = ge.constant dense<"0x0000807F"> : tensor<1xf32>
-  %a = ge.add %x, %w : (tensor<2x300xf32>, tensor<300xf32>) -> tensor<2x300xf32> loc("layer/add")
-  %m = ge.minimum %a, %c : (tensor<2x300xf32>, tensor<1xf32>) -> tensor<2x300xf32>
-  func.return %m : tensor<2x300xf32>
-}""",
-    # A branch and a loop.
-    f"""
-func.func @main(%c: tensor<i1> {{ge.name = "c"}}, %n: tensor<i64> {{ge.name = "n"}},
-                %x: {T} {{ge.name = "x"}}) -> ({T} {{ge.name = "y"}}) {{
-  %yes = ge.constant dense<true> : tensor<i1>
-  %l = ge.loop %n, %yes carried (%x) : (tensor<i64>, tensor<i1>, {T}) -> ({T}) {{
-  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %v: {T}):
-    %s = ge.neg %v : ({T}) -> {T}
-    ge.yield %yes, %s : tensor<i1>, {T}
-  }}
-  %b = ge.if %c : tensor<i1> -> {T} then {{
-    %r = ge.relu %l : ({T}) -> {T}
-    ge.yield %r : {T}
-  }} else {{
-    ge.yield %x : {T}
-  }}
-  func.return %b : {T}
-}}""",
-    # An object: its size is known only when it runs.
-    """
-func.func @main(%x: tensor<4xf32> {ge.name = "x"}) -> (tensor<1x?xi64> {ge.name = "y"}) {
-  %y = ge.host_call "ai.onnx::NonZero" version 13 (%x) : (tensor<4xf32>) -> tensor<1x?xi64>
-  func.return %y : tensor<1x?xi64>
-}""",
-)
 RULES = """\
 [[rule]]
 name = "NormAct"
@@ -87,15 +48,13 @@ operands = [
 
 @cache
 def om_files() -> tuple[bytes, ...]:
-    """Returns whole `.om` files."""
-    modules = [module_of(CHAIN), module_of(FORK)]
-    parsed = [Parser(make_context(), text).parse_module() for text in GRAPHS]
-    modules += [compile(module, level=1, streams=2).module for module in parsed]
-    found: list[bytes] = []
+    """Returns whole `.om` files: golden ones, with weights, branch, loop and object, and plans of
+    one and of two streams."""
+    found = [path.read_bytes() for path in sorted((ROOT / "tests" / "golden").glob("*.om"))]
     with tempfile.TemporaryDirectory() as folder:
-        for module in modules:
+        for text in (CHAIN, FORK):
             path = Path(folder) / "seed.om"
-            write_plan(module, str(path))
+            write_plan(module_of(text), str(path))
             found.append(path.read_bytes())
     return tuple(found)
 
