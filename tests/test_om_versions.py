@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,13 @@ from ge_dialect.lowering.om.decode import read_plan
 from ge_dialect.lowering.om.encode import plan_text
 from ge_dialect.lowering.om.file import read_om
 from ge_dialect.lowering.om.layout import PartitionType
-from ge_dialect.lowering.om.versions import PLAN_VERSION, UPGRADES, Version, upgraded
+from ge_dialect.lowering.om.versions import (
+    PLAN_VERSION,
+    UPGRADES,
+    Upgrade,
+    Version,
+    upgraded,
+)
 from ge_dialect.lowering.om.writer import Partition, container_bytes
 from ge_dialect.tools.api import load
 from ge_dialect.tools.runtime.compare import compare, tolerance_of
@@ -121,7 +127,7 @@ def test_what_cannot_be_read_has_a_code_of_its_own(kind: str, tmp_path: Path):
 
 
 def test_an_older_minor_version_is_upgraded_step_by_step(monkeypatch: pytest.MonkeyPatch):
-    steps = {
+    steps: Mapping[Version, Upgrade] = {
         (MAJOR, MINOR): lambda text: text + "first ",
         (MAJOR, MINOR + 1): lambda text: text + "second ",
     }

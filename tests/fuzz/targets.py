@@ -13,6 +13,7 @@ from ge_dialect.frontends.onnx.importer import import_onnx
 from ge_dialect.ge_exec import LoopOp
 from ge_dialect.lowering.om.decode import check_constants, parse_plan, read_plan
 from ge_dialect.lowering.om.encode import plan_of
+from ge_dialect.lowering.om.file import read_om
 from ge_dialect.lowering.om.model import decode_model_def
 from ge_dialect.lowering.om.tasks import decode_tasks
 from ge_dialect.lowering.verify_plan import verify_plan
@@ -48,10 +49,11 @@ class Target:
 
 def use_om(path: Path) -> None:
     """Does all that the tools do with a file."""
-    loaded = read_plan(str(path))
-    with loaded.file as om:
+    with read_om(path) as om:  # first, since it takes less time than the plan
         assert om.model.graphs is not None and om.tasks.tasks is not None
         model_info(str(path), ["fuzz"])
+    loaded = read_plan(str(path))
+    with loaded.file:
         executor = Executor(loaded.module, loaded.weights)
         if is_small(loaded.module):
             executor.run(random_feeds(executor.inputs, 0), schedule_seed=0, poison=True)
