@@ -63,6 +63,16 @@ fuzz-graphs: $(READY)  ## Compare EXAMPLES random ONNX graphs with onnx.referenc
 	HYPOTHESIS_PROFILE=explore GE_FUZZ_EXAMPLES=$(EXAMPLES) \
 	$(BIN)/python -m pytest -q -n $(JOBS) tests/test_random_onnx.py
 
+FUZZ ?= 200000
+
+.PHONY: fuzz
+fuzz: $(READY)  ## Mutate FUZZ .om files, and a tenth as many of each other input, and load them
+	$(BIN)/python -m tests.fuzz --executions $(FUZZ) --jobs $(JOBS)
+
+.PHONY: netron-shots
+netron-shots: $(READY)  ## Screenshots of three plans in Netron, by a headless Chromium
+	$(BIN)/python -m tests.netron.shots
+
 .PHONY: lit
 lit: $(READY)  ## Run the FileCheck tests
 	$(BIN)/lit -q -j$(JOBS) tests/filecheck

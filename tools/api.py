@@ -6,7 +6,7 @@ Library calls print nothing, read no environment and hold no global state.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,9 +17,9 @@ from xdsl.passes import ModulePass, PassPipeline
 
 from ge_dialect import remarks
 from ge_dialect.diagnostics import GEError
+from ge_dialect.tools.runnable import RunnablePlan
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import onnx
 
     from ge_dialect.frontends.onnx.input_shapes import InputShapes
@@ -93,8 +93,10 @@ class PassRecord:
 
 
 @dataclass
-class CompiledPlan:
-    """A model as a plan.
+class CompiledPlan(RunnablePlan):
+    """A model as a plan: runs as often as wanted, from any number of threads at a time.
+
+    The module is not to be changed once the plan has run.
 
     Attributes:
         module: Kernels and plan.
@@ -108,6 +110,8 @@ class CompiledPlan:
         compile_seconds: Wall clock, import included.
         fired: How often each fusion rule fired.
         notes: Lines about the fusion baseline and the fusion switch file.
+        weights: WEIGHTS_DATA of a plan that comes from a file, mapped; None where the weights of
+            the module know their bytes.
     """
 
     module: ModuleOp
@@ -122,6 +126,7 @@ class CompiledPlan:
     opset: int | None = None
     fired: dict[str, int] = field(default_factory=dict[str, int])
     notes: list[str] = field(default_factory=list[str])
+    weights: memoryview | None = field(default=None, repr=False, compare=False)
 
     def save(self, path: str | Path) -> None:
         """Writes the plan as an `.om` file, all or nothing.
@@ -132,19 +137,6 @@ class CompiledPlan:
         from ge_dialect.lowering.om.encode import write_plan
 
         write_plan(self.module, str(path))
-
-    def run(self, feeds: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-        """Returns the outputs by name, from the reference runtime.
-
-        Args:
-            feeds: One array an input, by name.
-
-        Raises:
-            GEError: An input is missing, or has another shape or type.
-        """
-        from ge_dialect.tools.runtime.executor import Executor
-
-        return Executor(self.module).run(feeds)
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -188,6 +180,24 @@ class CompiledPlan:
         from ge_dialect.tools.report.text import render
 
         return render(self.summary)
+
+
+def load(path: str | Path) -> CompiledPlan:
+    """Returns the plan in an `.om` file; the model it was made of is not needed.
+
+    Nothing in the file is trusted. It stays mapped as long as the plan lives; what takes its place
+    on the disk is not looked at.
+
+    Raises:
+        GEError: It cannot be read, is damaged or of another version (GE06xx).
+    """
+    from ge_dialect.lowering.om.decode import read_plan
+    from ge_dialect.lowering.om.encode import model_name
+
+    loaded = read_plan(str(path))
+    return CompiledPlan(
+        loaded.module, model_name(loaded.module), CompileOptions(), weights=loaded.weights
+    )
 
 
 def make_context() -> Context:

@@ -220,6 +220,14 @@ def _add_reports(parser: Parser) -> None:
         default=0,
         help="1, or no value: print what the file holds, as ATC does",
     )
+    parser.add_argument(
+        "--mode",
+        type=int,
+        choices=(0, 6),
+        default=0,
+        help="6: compile nothing, print what the file of --om holds; 0, to compile, is the default",
+    )
+    parser.add_argument("--om", metavar="FILE", help="the .om file of --mode 6")
     parser.add_argument("-v", "--verbose", action="store_true", help="print all near misses")
     parser.add_argument("-q", "--quiet", action="store_true", help="print no summary")
 

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ge_dialect.diagnostics import GEError
 from ge_dialect.tools.cli import (
     check_writable,
     leave,
@@ -22,6 +23,9 @@ from ge_dialect.tools.compile_arguments import model_path, output_path, parse
 from ge_dialect.tools.deferred import defer_onnx
 from ge_dialect.tools.fusion_arguments import check_requirements, is_asked, names, split_rules
 
+DISPLAY = 6
+"""ATC's mode that compiles nothing."""
+
 if TYPE_CHECKING:
     from ge_dialect.tools.api import CompiledPlan, CompileOptions
 
@@ -30,6 +34,9 @@ def run(argv: Sequence[str] | None) -> int:
     """Runs the tool; errors are exceptions."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     args = parse(arguments)
+    if args.mode == DISPLAY or args.om is not None:
+        sys.stdout.write(display(args))
+        return 0
     model, output = model_path(args), output_path(args)
     check_requirements(args)
     files = (output, args.summary, args.trace, args.dump_ir, args.memory_map, result_path(args))
@@ -59,6 +66,19 @@ def run(argv: Sequence[str] | None) -> int:
 
         sys.stdout.write(model_info(output, arguments))
     return 0
+
+
+def display(args: argparse.Namespace) -> str:
+    """Returns what a file holds, in ATC's form.
+
+    Raises:
+        GEError: No file is named, or it cannot be read.
+    """
+    from ge_dialect.tools.report.model_info import model_info
+
+    if args.om is None or args.mode != DISPLAY:
+        raise GEError("GE0105", "expected --mode=6 with --om=FILE", hint="--mode=6 --om=model.om")
+    return model_info(args.om, None)
 
 
 def options_of(args: argparse.Namespace) -> CompileOptions:

@@ -104,6 +104,15 @@ class GEOptMain(xDSLOptMain):
         group.add_argument(
             "--explain", metavar="CODE", help="print the page of an error code, such as GE0201"
         )
+        group.add_argument(
+            "--diff-plan",
+            nargs=2,
+            metavar=("A.om", "B.om"),
+            help="print what is different between two plans; the exit code is 2 where something is",
+        )
+        group.add_argument(
+            "--diff-format", choices=("text", "json"), default="text", help="of --diff-plan"
+        )
         add_rule_arguments(group)
 
     def register_pass(self, pass_name: str, pass_factory: Callable[[], type[ModulePass]]) -> None:
@@ -338,6 +347,20 @@ def configuration_of(args: argparse.Namespace) -> list[str] | None:
     return found
 
 
+def answer_of(tool: GEOptMain) -> tuple[str, int] | None:
+    """Returns text and exit code where the arguments ask for something else than to run passes."""
+    args = tool.args
+    if args.print_pipeline:
+        return ",".join(str(p.spec()) for p in tool.pipeline.passes) + "\n", 0
+    if args.lint_rules:
+        return lint_text(args.rules)
+    if args.diff_plan:
+        from ge_dialect.tools.report.diff_files import diff_files
+
+        return diff_files(args.diff_plan[0], args.diff_plan[1], args.diff_format)
+    return None
+
+
 def main_with(argv: Sequence[str] | None) -> int:
     """Runs the tool; errors are exceptions."""
     arguments = spelled_out(sys.argv[1:] if argv is None else argv)
@@ -348,11 +371,8 @@ def main_with(argv: Sequence[str] | None) -> int:
     if (further := configuration_of(tool.args)) is not None:
         tool = make_tool([*spelled_out(further), *arguments])
         tool.args.run_reproducer = True
-    if tool.args.print_pipeline:
-        sys.stdout.write(",".join(str(p.spec()) for p in tool.pipeline.passes) + "\n")
-        return 0
-    if tool.args.lint_rules:
-        text, code = lint_text(tool.args.rules)
+    if (answer := answer_of(tool)) is not None:
+        text, code = answer
         sys.stdout.write(text)
         return code
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -177,9 +177,11 @@ class GraphBuilder:
                 name,
                 kind,
                 inputs=tuple(source for source, _ in inputs),
-                input_descs=tuple(desc for _, desc in inputs),
+                input_descs=tuple(
+                    replace(desc, name=f"x{i}") for i, (_, desc) in enumerate(inputs)
+                ),
                 output_descs=tuple(outputs),
-                attrs=task_attrs(task, kernel),
+                attrs={**task_attrs(task, kernel), **place_attrs(task, stream)},
                 stream_id=stream,
                 input_offsets=tuple(address(value) for value in own_reads(task)),
                 output_offsets=tuple(address(value) for value in own_writes(task)),
@@ -308,6 +310,16 @@ def task_attrs(task: TaskOp, kernel: KernelOp | None) -> dict[str, AttrValue]:
         return attrs | dict(op_attrs(inner[0]))
     attrs["fused_ops"] = [op.ge_op_type() for op in inner]
     return attrs
+
+
+def place_attrs(task: TaskOp, stream: int) -> dict[str, AttrValue]:
+    """Returns where and when a task runs, as attributes: viewers show no other fields."""
+    return {
+        "stream": stream,
+        "task": task_id(task),
+        "input_addresses": tuple(address(value) for value in own_reads(task)),
+        "output_addresses": tuple(address(value) for value in own_writes(task)),
+    }
 
 
 def op_attrs(op: Operation) -> Iterator[tuple[str, AttrValue]]:

@@ -1,0 +1,27 @@
+"""Two files in, the text of their differences and an exit code out."""
+
+from __future__ import annotations
+
+import json
+
+from ge_dialect.tools.report.plan_diff import diff_plans, diff_text
+from ge_dialect.tools.report.plan_facts import plan_facts
+
+DIFFERENT = 2
+"""Exit code where the plans differ; 1 is that of errors."""
+
+
+def diff_files(old: str, new: str, form: str = "text") -> tuple[str, int]:
+    """Returns what is different between two `.om` files, and the exit code of `--diff-plan`.
+
+    Args:
+        old: Path of the one.
+        new: Path of the other.
+        form: `text` or `json`.
+
+    Raises:
+        GEError: One cannot be read, or its plan is not sound.
+    """
+    diff = diff_plans(plan_facts(old), plan_facts(new))
+    text = diff_text(diff) if form == "text" else json.dumps(diff, indent=2) + "\n"
+    return text, 0 if diff["equal"] else DIFFERENT
