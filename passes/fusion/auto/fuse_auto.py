@@ -7,7 +7,8 @@ The pair of kernels that saves most HBM bytes is joined first, again and again: 
 other, or two that read the same value. A pair is joined only where no way leads out of it and back,
 the tiles of all values in between fit on chip (`footprint.py`), the peak of live memory does not
 rise, and few tiles do not make it slower by the machine model. Views cost nothing and go along.
-Inner values that others read as well become results.
+Inner values that others read as well become results; what is cheap to compute from little, each
+kernel that reads it computes for itself (`recompute.py`).
 
 Limits: values whose size is not known keep products and reductions apart. Kernels of rules that
 are not built in stay as they are. Example: tests/filecheck/passes/fuse_auto.mlir.
