@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -147,7 +148,8 @@ def test_a_score_that_is_masked_and_infinite_counts_as_in_onnx() -> None:
     arrays = [np.random.default_rng(i).standard_normal(shape).astype(F32) for i in range(3)]
     arrays[1][0, 0, 2, 0] = np.nan  # the last key: masked for all queries but the last
     feeds = dict(zip("qkv", arrays, strict=True))
-    (wanted,) = ReferenceEvaluator(model).run(None, feeds)
+    evaluator: Any = ReferenceEvaluator(model)
+    (wanted,) = evaluator.run(None, feeds)
     t = "tensor<1x1x3x4xf32>"
     module = parse(
         f"func.func @main(%q: {t}, %k: {t}, %v: {t}) -> {t} {{\n"
