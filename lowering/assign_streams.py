@@ -27,6 +27,7 @@ from ge_dialect.lowering.schedule.labels import (
     parse_labels,
     task_labels,
 )
+from ge_dialect.passes import statistics
 
 if TYPE_CHECKING:
     from ge_dialect.lowering.schedule.streams import Assignment
@@ -62,6 +63,7 @@ class AssignStreamsPass(ModulePass):
             streams = self._assign(plan, graph, target, labels)
             check_limits(graph, streams, target)
             distribute(plan, graph, streams)
+            statistics.count(self.name, "streams beside the first", max(streams, default=0))
             if any(label is not None for label in labels):
                 forget_labels(k for k in op.body.block.ops if isinstance(k, KernelOp | PlanOp))
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import onnx
 
     from ge_dialect.frontends.onnx.input_shapes import InputShapes
+    from ge_dialect.lowering.predict import Prediction
     from ge_dialect.remarks import Remark
 
 
@@ -150,16 +151,23 @@ class CompiledPlan:
         rules = registry_of(self.options.rule_sources).rules.values()
         return fusion_result(self.fired, self.remarks, rules)
 
-    def trace(self) -> str:
-        """Returns the predicted run as a trace for Perfetto, JSON: see docs/machine.md."""
+    @property
+    def prediction(self) -> Prediction:
+        """What the machine model of the plan's target says of it: see docs/machine.md."""
         from ge_dialect.lowering.om.encode import plan_of
         from ge_dialect.lowering.predict import predict_plan
         from ge_dialect.targets.dlti import target_of
+
+        return predict_plan(plan_of(self.module), target_of(self.module))
+
+    def trace(self) -> str:
+        """Returns the predicted run as a trace for Perfetto, JSON: see docs/machine.md."""
+        from ge_dialect.lowering.om.encode import plan_of
+        from ge_dialect.targets.dlti import target_of
         from ge_dialect.tools.report.trace import predicted_trace
 
-        plan, target = plan_of(self.module), target_of(self.module)
-        title = f"{self.name} on {target.name}"
-        return predicted_trace(plan, predict_plan(plan, target), title)
+        title = f"{self.name} on {target_of(self.module).name}"
+        return predicted_trace(plan_of(self.module), self.prediction, title)
 
     def report(self) -> str:
         """Returns the short summary that `ge-compile` prints."""

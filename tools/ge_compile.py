@@ -39,9 +39,11 @@ def run(argv: Sequence[str] | None) -> int:
         if args.verbose or is_asked(remark, args.why_not):
             sys.stderr.write(f"{remark}\n")
     if args.verbose:
+        from ge_dialect.tools.report.prediction import task_lines
         from ge_dialect.tools.report.text import host_lines
 
         sys.stderr.write(host_lines(plan.summary))
+        sys.stderr.writelines(task_lines(plan.prediction))
     if not args.quiet:
         sys.stdout.write(plan.report())
     if args.display_model_info:
