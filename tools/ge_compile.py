@@ -25,7 +25,8 @@ def run(argv: Sequence[str] | None) -> int:
     args = parse(arguments)
     model, output = model_path(args), output_path(args)
     check_requirements(args)
-    for path in (output, args.summary, args.trace, args.dump_ir, result_path(args)):
+    reports = (args.summary, args.trace, args.dump_ir, args.memory_map, result_path(args))
+    for path in (output, *reports):
         if path is not None:
             check_writable(path)
     from ge_dialect.tools.check.compiling import compile_guarded
@@ -39,11 +40,14 @@ def run(argv: Sequence[str] | None) -> int:
         if args.verbose or is_asked(remark, args.why_not):
             sys.stderr.write(f"{remark}\n")
     if args.verbose:
+        from ge_dialect.lowering.predict import predict_module
+        from ge_dialect.tools.report.imas import memory_lines
         from ge_dialect.tools.report.prediction import task_lines
         from ge_dialect.tools.report.text import host_lines
 
+        sys.stderr.write(memory_lines(plan))
         sys.stderr.write(host_lines(plan.summary))
-        sys.stderr.writelines(task_lines(plan.prediction))
+        sys.stderr.writelines(task_lines(predict_module(plan.module)))
     if not args.quiet:
         sys.stdout.write(plan.report())
     if args.display_model_info:
@@ -65,7 +69,12 @@ def options_of(args: argparse.Namespace) -> CompileOptions:
         fast_math=names(args.fast_math),
         streams=1 if args.enable_single_stream == "true" else args.streams,
         stream_labels=names(args.stream_labels),
-        memory_limit=args.memory_limit,
+        memory_limit=args.memory_limit.get("hbm"),
+        l2_limit=args.memory_limit.get("l2", 0),
+        memory_policy=args.memory_policy,
+        memory_alignment=args.memory_alignment,
+        no_reuse=names(args.no_reuse_mem),
+        donated_inputs=names(args.donate_inputs),
         reuse_memory=not args.disable_reuse_memory,
         rules=rules,
         rule_sources=sources,
@@ -93,6 +102,8 @@ def write_reports(plan: CompiledPlan, args: argparse.Namespace) -> None:
         write_atomically(args.summary, (json.dumps(plan.summary, indent=2) + "\n").encode())
     if args.trace is not None:
         write_atomically(args.trace, plan.trace().encode())
+    if args.memory_map is not None:
+        write_atomically(args.memory_map, (json.dumps(plan.memory_map, indent=2) + "\n").encode())
     if args.dump_ir is not None:
         from ge_dialect.printing import exact_text
 

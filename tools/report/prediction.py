@@ -52,7 +52,7 @@ def prediction_lines(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def task_lines(found: Prediction) -> Iterator[str]:
-    """Yields the tasks that take longest: how long, how far from the bound, and what limits them."""
+    """Yields the tasks that take longest: how long, how far from their bound, what limits them."""
     tasks = list(zip(found.graph.tasks, found.costs, strict=True))
     ordered = sorted(enumerate(tasks), key=lambda item: (-item[1][1].us, item[0]))
     for _, (task, cost) in ordered[:_SHOWN_TASKS]:

@@ -1,6 +1,6 @@
 // RUN: ge-opt %s -p "ge-lower{streams=3}" | filecheck %s
 // RUN: ge-opt %s -p 'ge-lower{streams=4 stream-labels="tail=mine"}' | filecheck %s --check-prefix=NAMED
-// RUN: ge-opt %s -p "ge-lower{streams=3},ge-verify-plan{drop-events=true}" --remarks=all 2>&1 >/dev/null | filecheck %s --check-prefix=REMARK
+// RUN: ge-opt %s -p "ge-lower{streams=3},ge-verify-events" --remarks=all 2>&1 >/dev/null | filecheck %s --check-prefix=REMARK
 
 // Every label is a stream of its own, in the order of the plan, and what has none goes elsewhere.
 // CHECK-LABEL: ge_exec.plan @labels
@@ -22,7 +22,7 @@
 // NAMED-NOT:     ge_exec.stream
 
 // REMARK: [missed] ge-assign-streams: streams: ge_exec.plan: the labels make the plan slower than one stream
-// REMARK: [analysis] ge-verify-plan: drop-events: ge_exec.wait: event 0, for RAW on %{{.*}}: without it task
+// REMARK: [analysis] ge-verify-events: needed: ge_exec.wait: event 0, for RAW on %{{.*}}: without it task
 func.func @labels(%x: tensor<8xf32>) -> tensor<8xf32> {
   %a = ge.neg %x : (tensor<8xf32>) -> tensor<8xf32>
   %b = ge.relu %a {ge.stream_label = "left"} : (tensor<8xf32>) -> tensor<8xf32>
