@@ -15,6 +15,7 @@ _PASSES = {
     "ge-plan-l2": ("memory.plan_l2", "PlanL2Pass"),
     "ge-insert-events": ("insert_events", "InsertEventsPass"),
     "ge-verify-plan": ("verify_plan", "VerifyPlanPass"),
+    "ge-verify-events": ("event_pairs", "VerifyEventsPass"),
     "ge-lower": ("pipelines", "LowerPipeline"),
 }
 

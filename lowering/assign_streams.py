@@ -27,6 +27,7 @@ from ge_dialect.lowering.schedule.labels import (
     parse_labels,
     task_labels,
 )
+from ge_dialect.passes import statistics
 
 if TYPE_CHECKING:
     from ge_dialect.lowering.schedule.streams import Assignment
@@ -54,7 +55,7 @@ class AssignStreamsPass(ModulePass):
         from ge_dialect.targets.dlti import target_of
 
         target = target_of(op, self.target)
-        check_streams(self.streams, target)
+        check_streams(self.streams, op, self.target)
         patterns = parse_labels(self.labels)
         for plan in [inner for inner in op.body.block.ops if isinstance(inner, PlanOp)]:
             graph = task_graph(plan)
@@ -62,6 +63,7 @@ class AssignStreamsPass(ModulePass):
             streams = self._assign(plan, graph, target, labels)
             check_limits(graph, streams, target)
             distribute(plan, graph, streams)
+            statistics.count(self.name, "streams beside the first", max(streams, default=0))
             if any(label is not None for label in labels):
                 forget_labels(k for k in op.body.block.ops if isinstance(k, KernelOp | PlanOp))
 
@@ -123,14 +125,22 @@ class AssignStreamsPass(ModulePass):
             )
 
 
-def check_streams(streams: int, target: Target) -> None:
+def check_streams(streams: int, module: ModuleOp, override: str | None = None) -> None:
     """Checks that a number of streams is possible at all.
+
+    Args:
+        streams: How many are wanted.
+        module: Names the target.
+        override: Name or path of a target that counts before that of the module.
 
     Raises:
         GEError: It is less than one, or the target has fewer (GE0530).
     """
+    from ge_dialect.targets.dlti import target_of
+
     if streams < 1:
         raise GEError("GE0530", f"expected 'streams' >= 1, got {streams}")
+    target = target_of(module, override)
     if streams > (limit := target.limits.streams):
         raise GEError(
             "GE0530",

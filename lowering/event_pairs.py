@@ -1,10 +1,19 @@
-"""The events of a plan as pairs of a record and its wait, and whether each of them is needed."""
+"""`ge-verify-events`: drops each event of a plan in turn, and says what goes wrong without it.
+
+Also the events of a plan as pairs of a record and its wait.
+Example: tests/filecheck/lowering/stream_labels.mlir.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ge_dialect import remarks
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge_exec import PlanOp, RecordOp, WaitOp
 from ge_dialect.ge_exec.control import TaskOp, task_id
@@ -99,3 +108,23 @@ def needed_events(plan: PlanOp) -> list[tuple[EventPair, str]]:
 def redundant(pairs: Sequence[tuple[EventPair, str]]) -> list[EventPair]:
     """Returns the events of `needed_events` that can be dropped."""
     return [pair for pair, complaint in pairs if not complaint]
+
+
+@dataclass(frozen=True)
+class VerifyEventsPass(ModulePass):
+    """Says of each event by a remark what `ge-verify-plan` finds without it, or that nothing.
+
+    Costs a check of the plan for each event; changes nothing.
+    """
+
+    name = "ge-verify-events"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for plan in [inner for inner in op.body.block.ops if isinstance(inner, PlanOp)]:
+            for pair, complaint in needed_events(plan):
+                what = f"event {pair.event}, for {pair.why or 'no reason given'}"
+                if complaint:
+                    text = f"{what}: without it {complaint}"
+                    remarks.analysis(self.name, "needed", pair.wait, text)
+                else:
+                    remarks.missed(self.name, "needed", pair.wait, f"{what} is redundant")

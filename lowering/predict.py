@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from xdsl.dialects.builtin import ModuleOp
+
 from ge_dialect.ge_exec import PlanOp
 from ge_dialect.ge_exec.control import TaskOp
 from ge_dialect.lowering.dependencies import TaskGraph, streams_of, task_graph
@@ -86,6 +88,14 @@ class Prediction:
         for cost in self.costs:
             found[cost.cost.limited_by] = found.get(cost.cost.limited_by, 0) + 1
         return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+
+def predict_module(module: ModuleOp) -> Prediction:
+    """Returns the predicted run of the plan of a module, on the target that it is for."""
+    from ge_dialect.lowering.om.encode import plan_of
+    from ge_dialect.targets.dlti import target_of
+
+    return predict_plan(plan_of(module), target_of(module))
 
 
 def predict_plan(plan: PlanOp, target: Target, *, stream_weights: bool = False) -> Prediction:

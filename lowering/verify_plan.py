@@ -57,36 +57,13 @@ from ge_dialect.targets.dlti import attached_target
 
 @dataclass(frozen=True)
 class VerifyPlanPass(ModulePass):
-    """Fails where a planned module is not right; changes nothing.
-
-    Options:
-    - `drop-events`: whether to drop each event in turn as well, and say by a remark which ones the
-      plan is right without. Costs a check for each event. Default false.
-    """
+    """Fails where a planned module is not right; changes nothing."""
 
     name = "ge-verify-plan"
-
-    drop_events: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for plan in [inner for inner in op.body.block.ops if isinstance(inner, PlanOp)]:
             verify_plan(plan)
-            if self.drop_events:
-                drop_events(plan, self.name)
-
-
-def drop_events(plan: PlanOp, pass_name: str) -> None:
-    """Says of each event what goes wrong without it, or that nothing does."""
-    from ge_dialect import remarks
-    from ge_dialect.lowering.event_pairs import needed_events
-
-    for pair, complaint in needed_events(plan):
-        what = f"event {pair.event}, for {pair.why or 'no reason given'}"
-        if complaint:
-            text = f"{what}: without it {complaint}"
-            remarks.analysis(pass_name, "drop-events", pair.wait, text)
-        else:
-            remarks.missed(pass_name, "drop-events", pair.wait, f"{what} is redundant")
 
 
 def verify_plan(plan: PlanOp) -> None:

@@ -18,7 +18,7 @@ from ge_dialect.ge_exec import PlanOp
 from ge_dialect.lowering.assign_streams import AssignStreamsPass, distribute
 from ge_dialect.lowering.bufferize import BufferizePass
 from ge_dialect.lowering.dependencies import task_graph
-from ge_dialect.lowering.event_pairs import event_pairs, needed_events, redundant
+from ge_dialect.lowering.event_pairs import VerifyEventsPass, event_pairs, needed_events, redundant
 from ge_dialect.lowering.insert_events import InsertEventsPass
 from ge_dialect.lowering.memory.plan_memory import PlanMemoryPass
 from ge_dialect.lowering.om.encode import plan_of
@@ -169,7 +169,7 @@ def test_a_redundant_event_is_told():
     module = module_of("\n".join(lines))
     before = str(module)
     with remarks.collect() as found:
-        VerifyPlanPass(drop_events=True).apply(make_context(), module)
+        VerifyEventsPass().apply(make_context(), module)
     assert str(module) == before
     assert [r.message for r in found.remarks] == ["event 0, for RAW on %a is redundant"]
     assert M4 in before

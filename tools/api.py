@@ -166,14 +166,9 @@ class CompiledPlan(RunnablePlan):
 
     def trace(self) -> str:
         """Returns the predicted run as a trace for Perfetto, JSON: see docs/machine.md."""
-        from ge_dialect.lowering.om.encode import plan_of
-        from ge_dialect.lowering.predict import predict_plan
-        from ge_dialect.targets.dlti import target_of
-        from ge_dialect.tools.report.trace import predicted_trace
+        from ge_dialect.tools.report.trace import trace_of
 
-        plan, target = plan_of(self.module), target_of(self.module)
-        title = f"{self.name} on {target.name}"
-        return predicted_trace(plan, predict_plan(plan, target), title)
+        return trace_of(self)
 
     def report(self) -> str:
         """Returns the short summary that `ge-compile` prints."""
@@ -366,11 +361,6 @@ def compile(
     else:
         module, name = load_model(model, input_shapes)
     module.attributes.setdefault("ge.model", StringAttr(name))
-    if chosen.streams != 1:
-        from ge_dialect.lowering.assign_streams import check_streams
-        from ge_dialect.targets.dlti import target_of
-
-        check_streams(chosen.streams, target_of(module, chosen.target))
     plan = CompiledPlan(module, name, chosen, opset=_opset(module))
     plan.notes += [f"'{name}' is '{_ALIASES[name]}' here" for name in overrides if name in _ALIASES]
     if chosen.donated_inputs:

@@ -54,11 +54,14 @@ def run(argv: Sequence[str] | None) -> int:
         if args.verbose or is_asked(remark, args.why_not):
             sys.stderr.write(f"{remark}\n")
     if args.verbose:
+        from ge_dialect.lowering.predict import predict_module
         from ge_dialect.tools.report.imas import memory_lines
+        from ge_dialect.tools.report.prediction import task_lines
         from ge_dialect.tools.report.text import host_lines
 
         sys.stderr.write(memory_lines(plan))
         sys.stderr.write(host_lines(plan.summary))
+        sys.stderr.writelines(task_lines(predict_module(plan.module)))
     if not args.quiet:
         sys.stdout.write(plan.report())
     if args.display_model_info:

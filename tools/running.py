@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.lowering.assign_streams import check_streams
 from ge_dialect.lowering.bufferize import BufferizePass
 from ge_dialect.lowering.verify_plan import VerifyPlanPass
 from ge_dialect.passes import rewrites, statistics
@@ -120,6 +121,7 @@ def run_passes(plan: CompiledPlan, watch: Watch) -> None:
     Raises:
         GEError: One failed.
     """
+    check_streams(plan.options.streams, plan.module, plan.options.target)
     runner = Runner(plan, watch)
     plan.nodes_before = count_ops(plan.module)
     watch.begin(runner.passes, plan.module)

@@ -11,6 +11,7 @@ from xdsl.ir import Region, SSAValue
 from ge_dialect.ge.base import Engine
 from ge_dialect.ge_exec import (
     BranchOp,
+    BufferOp,
     LaunchOp,
     LoopOp,
     ObjectOp,
@@ -60,6 +61,7 @@ class PlanCosts:
         cycles: Of each kernel, as in `Work`.
         target: The machine.
         outputs: What is read after the last task.
+        resident: Bytes of L2 that are planned, and so no cache any more.
         known: Costs of launches so far, by kernel and bytes from HBM.
         known_works: Works of kernels so far; all launches of a kernel have buffers of its types.
     """
@@ -69,6 +71,7 @@ class PlanCosts:
     cycles: Mapping[str, Mapping[str, float]]
     target: Target
     outputs: Sequence[SSAValue]
+    resident: int
     known: dict[tuple[str, int | None], TaskCost] = field(
         default_factory=dict[tuple[str, int | None], TaskCost]
     )
@@ -78,6 +81,7 @@ class PlanCosts:
     def of(cls, plan: PlanOp, target: Target) -> PlanCosts:
         """Returns the costs of a plan; its kernels are beside it."""
         kernels = kernels_by_name(plan)
+        staying = [op for op in plan.buffers if op.l2_offset is not None]
         works = {name: kernel_work(kernel) for name, kernel in kernels.items()}
         return cls(
             works,
@@ -85,12 +89,13 @@ class PlanCosts:
             {name: work.cycles(target.vector_cycles) for name, work in works.items()},
             target,
             [op.buffer for op in plan.outputs],
+            max(((op.l2_offset or 0) + op.size for op in staying), default=0),
         )
 
     def missed(self, tasks: Sequence[TaskOp], *, stream_weights: bool = False) -> list[Missed]:
         """Returns of each task the bytes that L2 does not serve, in a run from a cold cache."""
         touches = [self._touch(task, stream_weights) for task in tasks]
-        return missed_bytes(touches, self.target.l2.size, self._kept())
+        return missed_bytes(touches, self.target.l2.size - self.resident, self._kept())
 
     def compulsory_bytes(self, tasks: Sequence[TaskOp]) -> int:
         """Returns the bytes that no cache can avoid; those of branches and loops are left out."""
@@ -174,8 +179,10 @@ class PlanCosts:
 def _extent(
     value: SSAValue, size: int | None = None, stream_weights: bool = False
 ) -> Extent | None:
-    """Returns the bytes of a value; an object has none."""
+    """Returns the bytes of a value that may be in HBM; an object has none."""
     owner, start = base_of(value)
+    if isinstance(owner, BufferOp) and owner.l2_offset is not None:
+        return None  # planned to stay in L2
     if isinstance(owner, ObjectOp) or isinstance(owner.result.type, ObjectType):
         return None
     size = buffer_bytes(value.type) if size is None else size

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ge_dialect.lowering.verify_plan import describe_task
+
 if TYPE_CHECKING:
     from ge_dialect.lowering.predict import Prediction
 
 _DIGITS = 3
 _SHOWN_LIMITS = 2
+_SHOWN_TASKS = 20
 _SHOWN_FIGURES = 3
 
 
@@ -46,3 +49,18 @@ def prediction_lines(summary: Mapping[str, Any]) -> Iterator[str]:
             f"            an estimate: {prediction['assumed_share']:.0%} of it rests on assumed"
             f" figures: {figures}"
         )
+
+
+def task_lines(found: Prediction) -> Iterator[str]:
+    """Yields the tasks that take longest: how long, how far from their bound, what limits them."""
+    tasks = list(zip(found.graph.tasks, found.costs, strict=True))
+    ordered = sorted(enumerate(tasks), key=lambda item: (-item[1][1].us, item[0]))
+    for _, (task, cost) in ordered[:_SHOWN_TASKS]:
+        one = cost.cost
+        ratio = f", {one.device_us / one.bound_us:.2f}x its bound" if one.bound_us else ""
+        yield (
+            f"time: {describe_task(task)}: {one.us:.1f} us predicted{ratio}, limited by"
+            f" {one.limited_by}, {one.hbm_bytes} bytes of HBM\n"
+        )
+    if len(tasks) > _SHOWN_TASKS:
+        yield f"time: {len(tasks) - _SHOWN_TASKS} tasks more, all of them shorter\n"

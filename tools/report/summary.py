@@ -36,10 +36,10 @@ MAX_NODES = 3
 
 def summarize(compiled: CompiledPlan) -> dict[str, Any]:
     """Returns the summary: bytes, us and seconds as numbers, everything else text or lists."""
-    from ge_dialect.lowering.predict import predict_plan
+    from ge_dialect.lowering.predict import predict_module
 
     plan, target = plan_of(compiled.module), target_of(compiled.module)
-    prediction = predict_plan(plan, target)
+    prediction = predict_module(compiled.module)
     calls = host_calls(plan)
     kernels = [op for op in compiled.module.body.block.ops if isinstance(op, KernelOp)]
     return {

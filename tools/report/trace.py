@@ -16,9 +16,13 @@ from ge_dialect.ge_exec.control import TaskOp, reads, task_id, writes
 from ge_dialect.ge_exec.memory import Storage, base_of
 from ge_dialect.locations import location_name
 from ge_dialect.lowering.event_pairs import event_pairs
+from ge_dialect.lowering.om.encode import plan_of
+from ge_dialect.lowering.predict import predict_module
+from ge_dialect.targets.dlti import target_of
 
 if TYPE_CHECKING:
     from ge_dialect.lowering.predict import Prediction
+    from ge_dialect.tools.api import CompiledPlan
     from ge_dialect.tools.runtime.executor import TaskTime
 
 _PID = 1
@@ -42,6 +46,13 @@ class Slice:
     start_us: float
     end_us: float
     details: Mapping[str, Any]
+
+
+def trace_of(compiled: CompiledPlan) -> str:
+    """Returns the trace of the predicted run of a compilation, as JSON."""
+    title = f"{compiled.name} on {target_of(compiled.module).name}"
+    found = predict_module(compiled.module)
+    return predicted_trace(plan_of(compiled.module), found, title)
 
 
 def predicted_trace(plan: PlanOp, found: Prediction, title: str) -> str:
