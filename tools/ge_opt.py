@@ -44,6 +44,7 @@ from ge_dialect.tools.fusion_arguments import (
     with_fusion_arguments,
 )
 from ge_dialect.tools.opt_listening import listening
+from ge_dialect.tools.report.diff_files import add_diff_arguments, diff_files
 from ge_dialect.validity import check_valid
 
 REMARK_KINDS = ("passed", "missed", "analysis", "all")
@@ -104,15 +105,7 @@ class GEOptMain(xDSLOptMain):
         group.add_argument(
             "--explain", metavar="CODE", help="print the page of an error code, such as GE0201"
         )
-        group.add_argument(
-            "--diff-plan",
-            nargs=2,
-            metavar=("A.om", "B.om"),
-            help="print what is different between two plans; the exit code is 2 where something is",
-        )
-        group.add_argument(
-            "--diff-format", choices=("text", "json"), default="text", help="of --diff-plan"
-        )
+        add_diff_arguments(group)
         add_rule_arguments(group)
 
     def register_pass(self, pass_name: str, pass_factory: Callable[[], type[ModulePass]]) -> None:
@@ -355,8 +348,6 @@ def answer_of(tool: GEOptMain) -> tuple[str, int] | None:
     if args.lint_rules:
         return lint_text(args.rules)
     if args.diff_plan:
-        from ge_dialect.tools.report.diff_files import diff_files
-
         return diff_files(args.diff_plan[0], args.diff_plan[1], args.diff_format)
     return None
 
