@@ -38,7 +38,7 @@ WRITTEN_BY_THE_READER = {
 """Files that CONTRIBUTING.md shows how to make."""
 
 READERS_PASSES = {"ge-report-host-calls"}
-OTHER_FLAGS = {"--work", "--repeat", "--check-prefix"}
+OTHER_FLAGS = {"--work", "--repeat", "--peers", "--layers", "--check-prefix"}
 """Of the benchmarks and of FileCheck."""
 
 EXAMPLE = re.compile(r"```mlir\n(.*?)```\n\n`-p ([^`]*)` gives\n\n```mlir\n(.*?)```", re.DOTALL)
