@@ -38,7 +38,10 @@ WRITTEN_BY_THE_READER = {
 """Files that CONTRIBUTING.md shows how to make."""
 
 READERS_PASSES = {"ge-report-host-calls"}
-OTHER_FLAGS = {"--port", "--reference", "--work", "--repeat", "--check-prefix", "--markdown"}
+OTHER_FLAGS = {
+    *("--port", "--reference", "--work", "--repeat", "--check-prefix", "--markdown"),
+    *("--peers", "--layers"),
+}
 """Of the benchmarks and of FileCheck."""
 
 EXAMPLE = re.compile(r"```mlir\n(.*?)```\n\n`-p ([^`]*)` gives\n\n```mlir\n(.*?)```", re.DOTALL)

@@ -144,6 +144,14 @@ def test_kernels_are_copied_with_their_bodies() -> None:
     assert lines_of(module) == lines_of(whole)
 
 
+@pytest.mark.parametrize("asked", [(), ("MatMulSwiGlu",)])
+def test_who_asks_why_not_has_every_block_fused_by_itself(asked: tuple[str, ...]) -> None:
+    module = parse(stack(["matmul", "silu", "matmul", "matmul", "matmul", "residual"], 40))
+    names = [one.name for one in api.compile(module, why_not=asked).passes]
+    copied, fused = names.index("ge-outline-repeats"), names.index("ge-fuse-rules")
+    assert (copied < fused) == bool(asked)
+
+
 @pytest.mark.parametrize(
     "pieces",
     [

@@ -75,8 +75,14 @@ class Outlining:
     copied: int = 0
 
     @staticmethod
-    def of(passes: Sequence[ModulePass], wanted: bool) -> Outlining:
-        """Returns the outlining of a pipeline; of no pass where it is not wanted."""
+    def of(passes: Sequence[ModulePass], wanted: bool, fuse: bool) -> Outlining:
+        """Returns the outlining of a pipeline; of no pass where it is not wanted.
+
+        Args:
+            passes: Of the pipeline.
+            wanted: Whether blocks are outlined at all.
+            fuse: Whether they are fused once, too.
+        """
         inferring = [step for step, one in enumerate(passes) if isinstance(one, InferTypesPass)]
         first = end = inferring[0] + 1 if inferring else 0
         if not inferring or not wanted or rewrites.active() is not None:
@@ -84,7 +90,7 @@ class Outlining:
         while end < len(passes) and passes[end].name in LOCAL:
             end += 1
         fusing = end
-        while end < len(passes) and passes[end].name in LOCAL | FUSING:
+        while fuse and end < len(passes) and passes[end].name in LOCAL | FUSING:
             end += 1
         return Outlining(first, fusing, end)
 
@@ -147,7 +153,7 @@ class Runner:
         self.ctx = make_context()
         options = plan.options
         wanted = options.outline and not options.verify_each and type(watch) is Watch
-        self.outlining = Outlining.of(self.passes, wanted)
+        self.outlining = Outlining.of(self.passes, wanted, not options.why_not)
         self.is_verified = False
 
     def run(self) -> None:
