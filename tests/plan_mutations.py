@@ -18,7 +18,7 @@ Undo = Callable[[], None]
 T = TypeVar("T")
 
 L2 = "place in the L2 of another"
-"""The kind that shows in no run: the runtime has no L2."""
+"""The kind that shows in no run by itself: the runtime has no L2."""
 
 
 def move(op: PlacedOp, offset: int) -> Undo:
