@@ -39,6 +39,7 @@ class LowerPipeline(PipelinePass):
         from ge_dialect.lowering.insert_events import InsertEventsPass
         from ge_dialect.lowering.memory.plan_memory import PlanMemoryPass
         from ge_dialect.lowering.set_target import SetTargetPass
+        from ge_dialect.lowering.tile_kernels import TileKernelsPass
         from ge_dialect.lowering.verify_plan import VerifyPlanPass
         from ge_dialect.passes.schedule.schedule import SchedulePass
         from ge_dialect.passes.zero_copy.zero_copy import ZeroCopyPass
@@ -49,6 +50,7 @@ class LowerPipeline(PipelinePass):
             *zero_copy,
             SchedulePass(self.policy),
             BufferizePass(in_place_shared=self.streams == 1),
+            TileKernelsPass(),
             AssignStreamsPass(self.streams),
             PlanMemoryPass(self.memory_limit, self.reuse),
             InsertEventsPass(),
