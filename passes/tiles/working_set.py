@@ -11,7 +11,8 @@ The rules, for one core:
   accumulates in: scores in L0C, weights in L1.
 
 What is only another shape of a value has the bytes of that value. Values are there from the op that
-makes them to the last that reads them, operands from the first op on.
+makes or first reads them to the last that reads them; results until all of a tile is computed, since
+they may be written over operands.
 """
 
 from __future__ import annotations
@@ -285,7 +286,7 @@ class _Builder:
         if tier == "l0c" or (tier == "ub" and is_float(element)):
             width = max(width, SUM_BYTES)
         first = min([*steps, made[owner]] if not is_operand else steps, default=0)
-        life = (first, max([*steps, first]))
+        life = (first, len(self.ops) - 1 if is_result else max([*steps, first]))
         dims, base, loops = self._cuts(value)
         is_table = False
         if is_operand:
