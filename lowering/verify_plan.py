@@ -9,6 +9,7 @@ put them, and which bytes each buffer has. Checked, for every execution that the
 - what a task reads is what was last written to that very buffer: nobody else has taken the bytes;
 - weights, and inputs that are not donated, are never written; outputs hold their own value at the
   end;
+- the tiles of every kernel (`verify_tiles.py`);
 - inside a branch all of that for either side, and after it for what both leave alike; inside a loop
   for the first iteration and for every other.
 
@@ -44,12 +45,14 @@ from ge_dialect.ge_exec import (
     PlanOp,
     StoreOp,
     WeightOp,
+    kernels_by_name,
 )
 from ge_dialect.ge_exec.control import TaskOp, own_reads, own_writes, task_id
 from ge_dialect.ge_exec.memory import Storage, base_of, buffer_bytes, offset_of
 from ge_dialect.locations import location_name
 from ge_dialect.lowering.plan_bytes import Access, Bytes, Segment, overlap
 from ge_dialect.lowering.plan_clocks import CODE, Place, execution_order
+from ge_dialect.lowering.verify_tiles import verify_tiles
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,7 @@ def verify_plan(plan: PlanOp) -> None:
         GEError: It is not right; says which task, which bytes, and what is missing.
     """
     check_numbers(plan)
+    check_tiles(plan)
     order = execution_order(plan)
     checker = Checker()
     lasting = [checker.access(op.result) for op in (*plan.inputs, *plan.weights)]
@@ -84,6 +88,18 @@ def verify_plan(plan: PlanOp) -> None:
         access = checker.access(output.buffer)
         for segment in checker.covered(access):
             check_value(segment, access, f"output '{output.io_name.data}'")
+
+
+def check_tiles(plan: PlanOp) -> None:
+    """Checks the tilings of the kernels beside a plan, on the machine that the module names."""
+    from ge_dialect.targets.dlti import attached_target
+
+    kernels = [kernel for kernel in kernels_by_name(plan).values() if kernel.tiling is not None]
+    module = plan.parent_op()
+    target = attached_target(module) if kernels and isinstance(module, ModuleOp) else None
+    sizes = None if target is None else {name: tier.size for name, tier in target.tiers.items()}
+    for kernel in kernels:
+        verify_tiles(kernel, sizes)
 
 
 def check_numbers(plan: PlanOp) -> None:
