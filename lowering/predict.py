@@ -13,7 +13,7 @@ from ge_dialect.ge.base import Engine, GEOp
 from ge_dialect.ge.dtypes import dtype_of
 from ge_dialect.ge.types import is_tensor
 from ge_dialect.ge_exec import BranchOp, KernelOp, LaunchOp, LoopOp, PlanOp, kernels_by_name
-from ge_dialect.ge_exec.control import TaskOp, reads, writes
+from ge_dialect.ge_exec.control import TaskOp
 from ge_dialect.ge_exec.memory import buffer_bytes
 from ge_dialect.lowering.dependencies import streams_of, task_graph
 from ge_dialect.lowering.machine.cost import (
@@ -24,6 +24,7 @@ from ge_dialect.lowering.machine.cost import (
     repeated_cost,
 )
 from ge_dialect.lowering.machine.simulate import Simulation, sim_task, simulate
+from ge_dialect.lowering.task_bytes import bytes_read, bytes_written
 
 if TYPE_CHECKING:
     from ge_dialect.targets import Target
@@ -88,8 +89,8 @@ def _launch_cost(
 ) -> TaskCost:
     work = Work(
         operations,
-        sum(buffer_bytes(value.type) for value in reads(task)),
-        sum(buffer_bytes(value.type) for value in writes(task)),
+        bytes_read(task, kernel),
+        bytes_written(task),
         any(isinstance(op, FlashAttentionOp) for op in kernel.body.block.ops),
     )
     return TaskCost(kernel_cost(work, target), kernel.engine.data)

@@ -123,8 +123,7 @@ def _tile(kernel: KernelOp, sizes: Mapping[str, int], l2_bytes: int) -> bool:
     found = plan_tiles(working_set(kernel.body.block), sizes, l2_bytes)
     if isinstance(found, Tiling):
         kernel.properties["tiles"] = TilingAttr(found)
-        statistics.count(NAME, "kernels tiled")
-        statistics.count(NAME, "kernels of several tiles", found.tiles > 1)
+        statistics.count(NAME, f"kernels of {'several tiles' if found.tiles > 1 else 'one tile'}")
         remarks.passed(NAME, "tile", kernel, lambda: _told(kernel, found))
         return True
     ops = _inner(kernel)

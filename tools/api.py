@@ -38,6 +38,7 @@ class CompileOptions:
         fast_math: What results may differ in, as in `ge-simplify-algebra`.
         streams: At most this many streams.
         memory_limit: Bytes of HBM for the work arena; None for what the target has.
+        core_limits: Bytes of `l1`, `ub` or `l0c` of a core that kernels may use, by name.
         reuse_memory: Whether buffers may take the bytes of dead ones.
         rules: Names of the fusion rules to try; all where none is given.
         disabled_rules: Names of fusion rules to leave out.
@@ -57,6 +58,7 @@ class CompileOptions:
     fast_math: tuple[str, ...] = ()
     streams: int = 1
     memory_limit: int | None = None
+    core_limits: tuple[tuple[str, int], ...] = ()
     reuse_memory: bool = True
     rules: tuple[str, ...] = ()
     disabled_rules: tuple[str, ...] = ()
@@ -193,7 +195,8 @@ def build_passes(options: CompileOptions) -> Sequence[ModulePass]:
         reuse=options.reuse_memory,
     )
     lowering = [pass_ for pass_ in lower.passes() if not isinstance(pass_, SetTargetPass)]
-    return (SetTargetPass(options.target), *graph, *lowering)
+    limits = {f"{name}_limit": size for name, size in options.core_limits}
+    return (SetTargetPass(options.target, **limits), *graph, *lowering)
 
 
 def switched_off(options: CompileOptions) -> tuple[str, ...]:

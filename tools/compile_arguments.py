@@ -80,7 +80,31 @@ def _add_choices(parser: Parser) -> None:
         default=0,
         help="1: every buffer has bytes of its own",
     )
-    parser.add_argument("--memory-limit", type=int, metavar="BYTES", help="of the work arena")
+    parser.add_argument(
+        "--memory-limit",
+        type=memory_limits,
+        default={},
+        metavar="BYTES",
+        help="of the work arena; or for several memories hbm=, l1=, ub= and l0c=BYTES, with commas",
+    )
+
+
+def memory_limits(text: str) -> dict[str, int]:
+    """Returns limits in bytes by the memory's name; a plain number is one of HBM.
+
+    Raises:
+        ArgumentTypeError: The text is no such list.
+    """
+    found: dict[str, int] = {}
+    for item in text.split(","):
+        name, equals, number = item.rpartition("=")
+        name = name.strip().lower() if equals else "hbm"
+        if name not in ("hbm", "l1", "ub", "l0c") or not number.strip().isdecimal():
+            raise argparse.ArgumentTypeError(
+                f"expected BYTES, or hbm=, l1=, ub= or l0c=BYTES, got '{item}'"
+            )
+        found[name] = int(number)
+    return found
 
 
 def _add_fusion(parser: Parser) -> None:

@@ -94,6 +94,11 @@ class KernelOp(IRDLOperation):
         """How the kernel is computed tile by tile; None where nothing says."""
         return None if self.tiles is None else self.tiles.data
 
+    @property
+    def reread_bytes(self) -> int:
+        """Bytes that the tiles of one launch read from HBM more than once."""
+        return 0 if self.tiles is None else self.tiles.data.reread
+
     def verify_(self) -> None:
         if self.engine.data not in list(Engine):  # (C1)
             raise VerifyException(

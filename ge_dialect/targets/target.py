@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from ge_dialect.diagnostics import GEError
 
 _DTYPE_BYTES = {
     **dict.fromkeys(("f64", "i64", "ui64", "index"), 8),
@@ -127,6 +129,26 @@ class Target:
     def assumed(self) -> tuple[str, ...]:
         """The figures without a source, by their paths in the file."""
         return tuple(sorted(key for key, value in self.confidences.items() if value == "assumed"))
+
+    def limited(self, limits: Mapping[str, int]) -> Target:
+        """Returns a machine with less of some levels of memory.
+
+        Args:
+            limits: Bytes by name of the level; no more than there are.
+
+        Raises:
+            GEError: There are not so many (GE0705).
+        """
+        tiers = dict(self.tiers)
+        for name, size in limits.items():
+            if not 0 <= size <= tiers[name].size:
+                raise GEError(
+                    "GE0705",
+                    f"expected at most {tiers[name].size} bytes of {name.upper()} for"
+                    f" {self.name}, got {size}",
+                )
+            tiers[name] = replace(tiers[name], size=size)
+        return replace(self, tiers=tiers) if limits else self
 
     def peak(self, engine: str, dtype: str) -> float:
         """Returns the peak rate of an engine over all its cores, per second.

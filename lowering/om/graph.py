@@ -46,6 +46,7 @@ from ge_dialect.ge_exec.memory import (
     is_buffer,
     offset_of,
 )
+from ge_dialect.ge_exec.tiling import Tiling
 from ge_dialect.locations import location_names
 from ge_dialect.lowering.om.attributes import AttrValue, OmTensor, OmWeight
 from ge_dialect.lowering.om.model import OmGraph, OmModel, OmOp, const_op
@@ -299,6 +300,8 @@ def task_attrs(task: TaskOp, kernel: KernelOp | None) -> dict[str, AttrValue]:
         "flops": kernel.flops.value.data,
         "tier": "hbm",
     }
+    if kernel.tiling is not None:
+        attrs |= tile_attrs(kernel.tiling)
     inner = [
         op
         for op in kernel.body.block.ops
@@ -308,6 +311,16 @@ def task_attrs(task: TaskOp, kernel: KernelOp | None) -> dict[str, AttrValue]:
         return attrs | dict(op_attrs(inner[0]))
     attrs["fused_ops"] = [op.ge_op_type() for op in inner]
     return attrs
+
+
+def tile_attrs(tiling: Tiling) -> dict[str, AttrValue]:
+    """Returns what a viewer shows of tiles: how many, and where the values lie on the chip."""
+    loops = [f"{loop.extent} by {loop.tile}" for loop in tiling.outer]
+    return {
+        "tiles": tiling.tiles,
+        **({"tile_loops": loops} if loops else {}),
+        "on_chip": [str(buffer) for buffer in tiling.buffers],
+    }
 
 
 def op_attrs(op: Operation) -> Iterator[tuple[str, AttrValue]]:

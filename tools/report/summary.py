@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ge_dialect.ge_exec import ArenaOp, KernelOp, LaunchOp, PlanOp, RecordOp, kernels_by_name
 from ge_dialect.ge_exec.memory import base_of
+from ge_dialect.ge_exec.tiling import TIERS
 from ge_dialect.locations import location_name
 from ge_dialect.lowering.om.encode import plan_of
 from ge_dialect.remarks import Kind
@@ -40,7 +41,7 @@ def summarize(compiled: CompiledPlan) -> dict[str, Any]:
         ],
         "fusions": fusions(compiled),
         "missed": [missed(r) for r in compiled.remarks if r.kind is Kind.MISSED],
-        "memory": memory(plan),
+        "memory": memory(plan) | {"l1": on_chip(plan, target)},
         "traffic": {
             "hbm_bytes": plan_traffic(plan),
             "compulsory_bytes": compulsory_traffic(plan),
@@ -103,6 +104,34 @@ def memory(plan: PlanOp) -> dict[str, dict[str, Any]]:
             "io": io,
             "reuse_factor": round(buffers / size, 3) if size else 1.0,
         }
+    }
+
+
+def on_chip(plan: PlanOp, target: Target) -> dict[str, Any]:
+    """Returns what kernels need of the memory of one core, in bytes; L1 first, then the rest.
+
+    `kernel` is the one that needs the most of L1, `tiles` counts the tiles of all launches.
+    """
+    kernels = kernels_by_name(plan)
+    launched = [
+        kernels[task.kernel.string_value()]
+        for task in plan.all_tasks()
+        if isinstance(task, LaunchOp)
+    ]
+    tilings = {op.sym_name.data: op.tiling for op in launched if op.tiling is not None}
+    largest = max(tilings, key=lambda name: tilings[name].used("l1"), default=None)
+    peaks = {
+        tier: max((tiling.used(tier) for tiling in tilings.values()), default=0) for tier in TIERS
+    }
+    return {
+        "peak": peaks["l1"],
+        "size": target.l1.size,
+        "kernel": largest,
+        "ub_peak": peaks["ub"],
+        "l0c_peak": peaks["l0c"],
+        "kernels": len(tilings),
+        "tiles": sum(op.tiling.tiles for op in launched if op.tiling is not None),
+        "reread": sum(op.reread_bytes for op in launched),
     }
 
 

@@ -29,6 +29,12 @@ def _lines(s: Mapping[str, Any]) -> Iterator[str]:
         f"  memory    work {size(hbm['peak'])} of at least {size(hbm['lower_bound'])}{optimal},"
         f" weights {size(hbm['weights'])}, reuse x{hbm['reuse_factor']:.2f}"
     )
+    chip = s["memory"]["l1"]
+    if chip["kernels"]:
+        yield (
+            f"  on chip   L1 {size(chip['peak'])} of {size(chip['size'])} by {chip['kernel']},"
+            f" UB {size(chip['ub_peak'])}, L0C {size(chip['l0c_peak'])}; {chip['tiles']} tiles"
+        )
     traffic = s["traffic"]
     yield (
         f"  traffic   {size(traffic['hbm_bytes'])} predicted,"
