@@ -38,7 +38,7 @@ def plan_tiles(kernel: WorkingSet, sizes: Mapping[str, int], l2_bytes: int) -> T
             return tiles
         placed, missing = _places(kernel, tiles, sizes)
         if not missing:
-            return _tiling(kernel, tiles, placed, l2_bytes)
+            return _tiling(*kernel.ordered(tiles, l2_bytes), placed, l2_bytes)
         for tier, size in missing.items():
             limits[tier] = max(0, limits[tier] - max(size, GRANULE))
     tier, size = next(iter(missing.items()))

@@ -1,6 +1,6 @@
 """The check of tilings, from a kernel's body and its tiling alone.
 
-Checked: the tiles of every result cover it once; a tile of a value is one contiguous run of each
+Checked: the tiles of every result cover it; a tile of a value is one contiguous run of each
 dimension; the tiles of operands are what the ops need for the tiles of their results, by the ops'
 own inference of types; nothing is cut that an op reads whole; values that are on the chip at the
 same time share no byte, have room for their tiles, and lie within the chip's memory; an operand
@@ -98,7 +98,10 @@ class _Check:
                 raise self._fail(f"loop {index} of {loop.extent} steps has tiles of {loop.tile}")
 
     def _check_covered(self) -> None:
-        """Every dimension is covered by its loops once, every result by all of them."""
+        """Every dimension is covered once by the loops that cut it.
+
+        A result that some loop does not cut is written in the first turn of that loop alone.
+        """
         for name, value in self.values.items():
             cuts = self.buffers[name].cuts
             for size, cut in zip(tensor_of(value).get_shape(), cuts, strict=True):
@@ -106,14 +109,6 @@ class _Check:
             used = [loop for cut in cuts for loop, _ in cut]
             if len(set(used)) != len(used):
                 raise self._fail(f"'{name}' is cut twice along one loop")
-        outer = {index for index, loop in enumerate(self.tiling.loops) if not loop.inner}
-        for value in self.results:
-            used = {loop for cut in self.buffers[self.names[value]].cuts for loop, _ in cut}
-            if missing := sorted(outer - used):
-                raise self._fail(
-                    f"result '{self.names[value]}' is not cut along loop {missing[0]}, so that"
-                    " several tiles would write it"
-                )
 
     def _check_cut(self, name: str, size: int, cut: Cut) -> None:
         left = size
@@ -191,6 +186,12 @@ class _Check:
         if one.cuts != other.cuts:
             raise self._fail(
                 f"'{other.name}' may be written over '{one.name}', which is cut otherwise"
+            )
+        outer = {index for index, loop in enumerate(self.tiling.loops) if not loop.inner}
+        if missing := sorted(outer - {loop for cut in other.cuts for loop, _ in cut}):
+            raise self._fail(
+                f"'{other.name}' may be written over '{one.name}', which later turns of loop"
+                f" {missing[0]} read again"
             )
 
     def _first(self) -> list[tuple[int, int]]:

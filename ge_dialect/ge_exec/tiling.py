@@ -3,7 +3,7 @@
 A kernel's iteration space is a nest of loops, outermost first; each loop has an extent and a tile.
 Every value of the body is cut along some loops: a dimension names the loops that cut it, each with
 the elements of the dimension that one step of the loop stands for. What no loop cuts is whole in
-every tile.
+every tile; a result that some loop does not cut is written in the first turn of that loop.
 """
 
 from __future__ import annotations

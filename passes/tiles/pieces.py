@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from math import gcd
 
 from xdsl.ir import SSAValue
 
@@ -125,6 +126,36 @@ class PieceTable:
     def flat(self, one: SSAValue, other: SSAValue) -> None:
         """Says that two values hold the same elements in the same order."""
         join(sum(self.dims(one), []), sum(self.dims(other), []))
+
+    def pair(self, one: SSAValue, other: SSAValue) -> None:
+        """Cuts two values along with each other as far as their free pieces allow.
+
+        Nothing asks for it: pieces are joined that no value has both of.
+        """
+        first, second = self._free(one, other), self._free(other, one)
+        for a in first:
+            for b in second:
+                common = gcd(a.size, b.size)
+                if common == 1 or self._meet(a, b):
+                    continue
+                outer = [p if p.size == common else divide(p, p.size // common)[0] for p in (a, b)]
+                join(outer[:1], outer[1:])
+                second.remove(b)
+                break
+
+    def _free(self, value: SSAValue, other: SSAValue) -> list[Piece]:
+        """Returns the pieces of a value that may be cut, those of the other left out."""
+        taken = leaves(sum(self.dims(other), []))
+        found = leaves(sum(self.dims(value), []))
+        return [piece for piece in found if not piece.fixed and piece not in taken]
+
+    def _meet(self, a: Piece, b: Piece) -> bool:
+        """Whether a value has both of two pieces."""
+        return any(
+            a in found and b in found
+            for dims in self.of_value.values()
+            for found in [leaves(sum(dims, []))]
+        )
 
 
 def size_of(dim: Sequence[Piece]) -> int:

@@ -18,7 +18,7 @@ they may be written over operands.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 
 from xdsl.ir import Block, SSAValue
@@ -161,6 +161,38 @@ class WorkingSet:
             if loop not in one.loops and loop not in self.inner and loop < last
         ]
 
+    def ordered(self, tiles: Sequence[int], l2_bytes: int) -> tuple[WorkingSet, list[int]]:
+        """Returns the kernel and its tiles with that loop outermost that reads least again."""
+        best, chosen = self.reread(tiles, l2_bytes), (self, list(tiles))
+        for first in range(1, len(tiles)):
+            if not best:
+                break
+            if first in self.inner or self.trips(first, tiles) == 1:
+                continue
+            order = [first, *(loop for loop in range(len(tiles)) if loop != first)]
+            moved, steps = self._reordered(order), [tiles[loop] for loop in order]
+            if (found := moved.reread(steps, l2_bytes)) < best:
+                best, chosen = found, (moved, steps)
+        return chosen
+
+    def _reordered(self, order: Sequence[int]) -> WorkingSet:
+        place = {loop: index for index, loop in enumerate(order)}
+        held = [
+            replace(
+                one,
+                dims=[tuple((place[loop], stride) for loop, stride in dim) for dim in one.dims],
+                loops=tuple(place[loop] for loop in one.loops),
+            )
+            for one in self.held
+        ]
+        return WorkingSet(
+            [self.extents[loop] for loop in order],
+            {place[loop] for loop in self.inner},
+            [{place[other] for other in self.before[loop]} for loop in order],
+            held,
+            self.hbm_bytes,
+        )
+
     def trips(self, loop: int, tiles: Sequence[int]) -> int:
         """Returns how many tiles there are along a loop."""
         return -(-self.extents[loop] // tiles[loop])
@@ -215,8 +247,7 @@ class _Builder:
         for i, j in in_place_pairs_of(self.block):
             self.table.same(self.block.args[i], self.results[j])
         everything = [dim for dims in self.table.of_value.values() for dim in dims]
-        outputs = [leaves(sum(self.table.dims(value), [])) for value in self.results]
-        common = [p for p in outputs[0] if all(p in other for other in outputs)] if outputs else []
+        common = self._of_results()
         kept = {piece for piece in common if not piece.fixed}
         for dim in everything:
             fix(piece for piece in leaves(dim) if piece not in kept)
@@ -237,6 +268,21 @@ class _Builder:
                 self.set.extents.append(piece.size)
         for piece in self.loops:
             self.set.before.append({self.loops[other] for other in before.get(piece, ())})
+
+    def _of_results(self) -> list[Piece]:
+        """Returns the pieces that may become loops: those of results, of the first one first.
+
+        Results that are computed side by side, such as Q, K and V, are cut along with each other.
+        A result that some loop does not cut is computed again in every turn and written in the
+        first, so that it must not be written over an operand.
+        """
+        for value in self.results[1:]:
+            self.table.pair(self.results[0], value)
+        outputs = [leaves(sum(self.table.dims(value), [])) for value in self.results]
+        found = list(dict.fromkeys(piece for output in outputs for piece in output))
+        for _, j in in_place_pairs_of(self.block):
+            found = [piece for piece in found if piece in outputs[j]]
+        return found
 
     def _hold(self) -> None:
         names = value_names(self.block)

@@ -71,6 +71,12 @@ class TiledKernel:
         self._shapes = {name: tensor_of(value).get_shape() for value, name in names.items()}
         self._arguments = [names[arg] for arg in block.args]
         self._results = [names.get(value) for value in block.last_op.operands]
+        outer = set(range(len(self.tiling.outer)))
+        self._missing = [
+            set() if name is None else outer - {loop for cut in self.buffers[name].cuts for loop, _ in cut}
+            for name in self._results
+        ]
+        """The loops that do not cut a result: it is written in their first turns."""
         self._sizes = {tier: self.tiling.used(tier) for tier in TIERS}
         self._made: dict[tuple[int, ...], _Shape] = {}
 
@@ -121,7 +127,10 @@ class TiledKernel:
                 value.copy() if any(np.may_share_memory(value, part) for part in parts) else value
                 for value in found
             )
-        for value, part in zip(found, parts, strict=True):
+        first = {loop for loop, (start, _) in enumerate(spans) if start == 0}
+        for value, part, missing in zip(found, parts, self._missing, strict=True):
+            if not missing <= first:
+                continue  # an earlier turn has written it
             if value.shape != part.shape or value.dtype != part.dtype:
                 raise ValueError(f"expected a tile of {part.shape}, got {value.shape}")
             np.copyto(part, value)
