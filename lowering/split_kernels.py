@@ -80,9 +80,7 @@ class _Splitter:
         self.launch = launch
         self.table = table
         self.buffers: dict[SSAValue, SSAValue] = {}
-        self.anchor: Operation = next(
-            op for op in plan.body.block.ops if isinstance(op, StreamOp)
-        )
+        self.anchor: Operation = next(op for op in plan.body.block.ops if isinstance(op, StreamOp))
 
     def split(self, kernel: KernelOp) -> None:
         block = kernel.body.block

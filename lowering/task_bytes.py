@@ -23,7 +23,7 @@ def bytes_read(task: TaskOp, kernel: KernelOp | None) -> int:
 
 
 def bytes_written(task: TaskOp) -> int:
-    """Returns the bytes that a task itself writes; of a slice that it stores, those of the slice."""
+    """Returns the bytes that a task itself writes; of what it stores, those of the slice."""
     if isinstance(task, StoreOp):
         return buffer_bytes(task.source.type)
     return sum(buffer_bytes(value.type) for value in own_writes(task))

@@ -1,8 +1,8 @@
 """`ge-tile-kernels`: says how each kernel is computed tile by tile, and where on the chip.
 
 Kernels of one op that keeps nothing on the chip are left to the operator library; so are those with
-a window, whose tiles overlap, where no tile of whole images fits. Any other kernel that does not fit
-is split back into its ops, each launched by itself.
+a window, whose tiles overlap, where no tile of whole images fits. Any other kernel that does not
+fit is split back into its ops, each launched by itself.
 
 Example: tests/filecheck/lowering/tile_kernels.mlir.
 """
@@ -30,8 +30,8 @@ from ge_dialect.lowering.split_kernels import split_launches
 from ge_dialect.lowering.tile_places import plan_tiles
 from ge_dialect.passes import statistics
 from ge_dialect.passes.fusion.tiling import role_of
-from ge_dialect.passes.tiles.choice import Excess, tier_sizes
-from ge_dialect.passes.tiles.working_set import working_set
+from ge_dialect.passes.tiles.build import working_set
+from ge_dialect.passes.tiles.choice import tier_sizes
 
 if TYPE_CHECKING:
     from ge_dialect.targets import Target
@@ -105,7 +105,9 @@ def _inner(kernel: KernelOp) -> list[GEOp]:
 def _is_tiled(kernel: KernelOp) -> bool:
     """Whether a kernel keeps something on the chip, and all its sizes are known."""
     ops = _inner(kernel)
-    if kernel.unit is Engine.HOST or not any(len(ops) > 1 or role_of(type(op)).is_hard for op in ops):
+    if kernel.unit is Engine.HOST or not any(
+        len(ops) > 1 or role_of(type(op)).is_hard for op in ops
+    ):
         return False
     if any(op.regions for op in kernel.body.block.ops):
         return False

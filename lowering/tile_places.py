@@ -36,13 +36,34 @@ def plan_tiles(kernel: WorkingSet, sizes: Mapping[str, int], l2_bytes: int) -> T
         tiles = choose_tiles(kernel, limits)
         if isinstance(tiles, Excess):
             return tiles
-        placed, missing = _places(kernel, tiles, sizes)
-        if not missing:
-            return _tiling(*kernel.ordered(tiles, l2_bytes), placed, l2_bytes)
+        found = place_tiles(kernel, tiles, sizes, l2_bytes)
+        if isinstance(found, Tiling):
+            return found
+        missing = found
         for tier, size in missing.items():
             limits[tier] = max(0, limits[tier] - max(size, GRANULE))
     tier, size = next(iter(missing.items()))
     return Excess(tier, sizes[tier] + size, sizes[tier], "")
+
+
+def place_tiles(
+    kernel: WorkingSet, tiles: Sequence[int], sizes: Mapping[str, int], l2_bytes: int
+) -> Tiling | dict[str, int]:
+    """Returns the tiling of given tiles, or the bytes that are missing of a tier.
+
+    Args:
+        kernel: What is tiled.
+        tiles: Steps of a tile along each loop of the kernel.
+        sizes: Bytes of the levels of memory of one core.
+        l2_bytes: Of L2.
+    """
+    placed, missing = _places(kernel, tiles, sizes)
+    if missing:
+        return missing
+    whole = {
+        i for i, one in enumerate(kernel.held) if placed[one.owner].size >= one.tile_bytes(tiles)
+    }
+    return _tiling(*kernel.keeping(whole).ordered(tiles, l2_bytes), placed, l2_bytes)
 
 
 def _places(
@@ -72,9 +93,7 @@ def _tiling(
             tuple((numbers[loop], stride) for loop, stride in dim if loop in numbers)
             for dim in one.dims
         )
-        buffers.append(
-            TileBuffer(one.name, one.tier, place.offset, place.size, place.copies, cuts)
-        )
+        buffers.append(TileBuffer(one.name, one.tier, place.offset, place.size, place.copies, cuts))
     return Tiling(tuple(loops), tuple(buffers), kernel.reread(tiles, l2_bytes))
 
 

@@ -174,10 +174,12 @@ class _Check:
 
     def _keys(self, buffer: TileBuffer, keys: int) -> int:
         """Returns how many keys a block of an attention has."""
-        if not (cut := buffer.cuts[3]):
+        cut = buffer.cuts[3]
+        if len(cut) == 0:
             return keys
-        loop = self.tiling.loops[cut[0][0]]
-        if len(cut) > 1 or not loop.inner or cut[0][1] != 1 or loop.extent != keys:
+        (index, stride), *more = cut
+        loop = self.tiling.loops[index]
+        if more or not loop.inner or stride != 1 or loop.extent != keys:
             raise self._fail(f"'{buffer.name}' is not cut along a loop over its {keys} keys")
         return loop.tile
 
@@ -290,6 +292,4 @@ class _Check:
             for other, start, end in lives[:place]:
                 together = one.tier == other.tier and first <= end and start <= last
                 if together and one.offset < other.end and other.offset < one.end:
-                    raise self._fail(
-                        f"{other} and {one} share bytes while both are on the chip"
-                    )
+                    raise self._fail(f"{other} and {one} share bytes while both are on the chip")

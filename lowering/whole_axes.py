@@ -86,13 +86,19 @@ def _moved_axes(op: GEOp, index: int, rank: int) -> Iterable[int]:
             return range(max(rank - 2, 0), rank)
         case GatherOp():
             return (op.dimension,) if index == 0 else ()
+        case ReshapeOp() | TransposeOp() | BroadcastToOp():
+            return ()
+        case _:
+            return _other_axes(op, index, rank)
+
+
+def _other_axes(op: GEOp, index: int, rank: int) -> Iterable[int]:
+    match op:
         case RotaryEmbeddingOp():
             if index == 0:
                 return (rank - 1,)
             tables = op.position_ids is not None and index < 3
             return range(rank) if tables else range(2, rank)
-        case ReshapeOp() | TransposeOp() | BroadcastToOp():
-            return ()
         case ScaledOp():
             alone = all((num_elements(value.type) or 0) <= 1 for value in op.operands[1:])
             return () if alone else range(rank)

@@ -195,8 +195,14 @@ def build_passes(options: CompileOptions) -> Sequence[ModulePass]:
         reuse=options.reuse_memory,
     )
     lowering = [pass_ for pass_ in lower.passes() if not isinstance(pass_, SetTargetPass)]
-    limits = {f"{name}_limit": size for name, size in options.core_limits}
-    return (SetTargetPass(options.target, **limits), *graph, *lowering)
+    limits = dict(options.core_limits)
+    target = SetTargetPass(
+        options.target,
+        l1_limit=limits.get("l1"),
+        ub_limit=limits.get("ub"),
+        l0c_limit=limits.get("l0c"),
+    )
+    return (target, *graph, *lowering)
 
 
 def switched_off(options: CompileOptions) -> tuple[str, ...]:

@@ -114,7 +114,9 @@ class KernelOp(IRDLOperation):
         for name, value in values.items():
             shape = static_shape(value.type)
             if shape is None:
-                raise VerifyException(f"expected 'tiles' of values of static shape, got {value.type}")
+                raise VerifyException(
+                    f"expected 'tiles' of values of static shape, got {value.type}"
+                )
             ranks[name] = len(shape)
         for name in list(values):
             if name.startswith("flash_attention"):

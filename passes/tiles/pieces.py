@@ -2,13 +2,14 @@
 
 A dimension is a product of pieces, outermost first: `[B, S, D]` reshaped to `[B*S, D]` has the two
 pieces B and S in its first dimension. Pieces that stand for the same elements in different values
-are one piece. Cutting a piece cuts all values that have it; a piece that an op needs whole is fixed.
+are one piece. Cutting a piece cuts all values that have it; one that an op needs whole is fixed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from math import gcd
 
 from xdsl.ir import SSAValue
@@ -125,7 +126,7 @@ class PieceTable:
 
     def flat(self, one: SSAValue, other: SSAValue) -> None:
         """Says that two values hold the same elements in the same order."""
-        join(sum(self.dims(one), []), sum(self.dims(other), []))
+        join(chain(*self.dims(one)), chain(*self.dims(other)))
 
     def pair(self, one: SSAValue, other: SSAValue) -> None:
         """Cuts two values along with each other as far as their free pieces allow.
@@ -145,8 +146,8 @@ class PieceTable:
 
     def _free(self, value: SSAValue, other: SSAValue) -> list[Piece]:
         """Returns the pieces of a value that may be cut, those of the other left out."""
-        taken = leaves(sum(self.dims(other), []))
-        found = leaves(sum(self.dims(value), []))
+        taken = leaves(chain(*self.dims(other)))
+        found = leaves(chain(*self.dims(value)))
         return [piece for piece in found if not piece.fixed and piece not in taken]
 
     def _meet(self, a: Piece, b: Piece) -> bool:
@@ -154,7 +155,7 @@ class PieceTable:
         return any(
             a in found and b in found
             for dims in self.of_value.values()
-            for found in [leaves(sum(dims, []))]
+            for found in [leaves(chain(*dims))]
         )
 
 

@@ -79,7 +79,7 @@ class Memory:
         self.readable[value].flags.writeable = False
 
     def poison_all(self) -> None:
-        """Fills everything but weights with poison, and what kernels have on the chip from now on."""
+        """Fills everything but weights with poison; kernels do so with the chip from now on."""
         self.poisoned = True
         for arena in self.arenas.values():
             arena.fill(POISON)

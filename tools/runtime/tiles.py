@@ -71,11 +71,7 @@ class TiledKernel:
         self._shapes = {name: tensor_of(value).get_shape() for value, name in names.items()}
         self._arguments = [names[arg] for arg in block.args]
         self._results = [names.get(value) for value in block.last_op.operands]
-        outer = set(range(len(self.tiling.outer)))
-        self._missing = [
-            set() if name is None else outer - {loop for cut in self.buffers[name].cuts for loop, _ in cut}
-            for name in self._results
-        ]
+        self._missing: list[set[int]] = [self._uncut(name) for name in self._results]
         """The loops that do not cut a result: it is written in their first turns."""
         self._sizes = {tier: self.tiling.used(tier) for tier in TIERS}
         self._made: dict[tuple[int, ...], _Shape] = {}
@@ -135,6 +131,11 @@ class TiledKernel:
                 raise ValueError(f"expected a tile of {part.shape}, got {value.shape}")
             np.copyto(part, value)
 
+    def _uncut(self, name: str | None) -> set[int]:
+        """Returns the loops that do not cut a value."""
+        cuts = () if name is None else self.buffers[name].cuts
+        return set(range(len(self.tiling.outer))) - {loop for cut in cuts for loop, _ in cut}
+
     def _part(self, name: str, array: Array, spans: Spans) -> Array:
         """Returns the tile of an array."""
         cuts = self.buffers[name].cuts
@@ -173,9 +174,7 @@ class TiledKernel:
         scores, weights = (self.buffers[f"{name}.{inner}"] for inner in (SCORES, WEIGHTS))
         first = span_of(scores.cuts[2], spans, 0)[0]
 
-        def attend(
-            op: FlashAttentionOp, q: Array, k: Array, v: Array, mask: Array | None
-        ) -> Array:
+        def attend(op: FlashAttentionOp, q: Array, k: Array, v: Array, mask: Array | None) -> Array:
             dtype = to_numpy(op.accumulate)
             blocks = self._blocks(scores.cuts[3], k.shape[2])
             widest = max(end - start for start, end in blocks)
