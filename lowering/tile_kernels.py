@@ -130,18 +130,22 @@ def _tile(kernel: KernelOp, sizes: Mapping[str, int], l2_bytes: int) -> bool:
         return True
     ops = _inner(kernel)
     whole = len(ops) == 1 or any(isinstance(op, WindowContractionOp | PoolOp) for op in ops)
-    statistics.count(NAME, "kernels left to the library" if whole else "kernels split")
+    reason = f"'{kernel.sym_name.data}' does not fit on the chip: {found}"
+    if whole:
+        remarks.analysis(NAME, "tile", kernel, f"{reason}; the operator library tiles it")
+        return True
+    statistics.count(NAME, "kernels split")
     remarks.missed(
         NAME,
         "tile",
         kernel,
-        lambda: f"'{kernel.sym_name.data}' does not fit on the chip: {found}",
+        reason,
         reason=remarks.ReasonClass.COST,
         found=f"{found.needed} bytes",
         wanted=f"at most {found.available} bytes of {found.tier.upper()}",
-        fix="the operator library tiles it" if whole else "it is split into its ops",
+        fix="it is split into its ops",
     )
-    return whole
+    return False
 
 
 def _told(kernel: KernelOp, tiling: Tiling) -> str:
