@@ -21,13 +21,15 @@ Limits: inputs have static sizes. Example: tests/filecheck/lowering/bufferize.ml
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
+from ge_dialect.diagnostics import GEError
 from ge_dialect.lowering.bufferizer import Bufferizer
 from ge_dialect.lowering.kernels import KernelTable
 from ge_dialect.lowering.static_sizes import check_inputs, report_objects
@@ -79,6 +81,29 @@ def io_names(function: FuncOp) -> tuple[list[str], list[str]]:
         _names(function.arg_attrs, len(function.function_type.inputs), "arg"),
         _names(function.res_attrs, len(function.function_type.outputs), "result"),
     )
+
+
+def donate(module: ModuleOp, names: Sequence[str]) -> None:
+    """Gives inputs of these names the attribute `ge.donated`.
+
+    Raises:
+        GEError: No function has an input of a name (GE0217).
+    """
+    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
+    known = [name for function in functions for name in io_names(function)[0]]
+    if unknown := [name for name in names if name not in known]:
+        raise GEError(
+            "GE0217",
+            f"no input is named {', '.join(map(repr, unknown))}",
+            hint=f"the model's inputs are {', '.join(known)}",
+        )
+    for function in functions:
+        inputs = io_names(function)[0]
+        attrs = [dict(attr.data) for attr in function.arg_attrs or ()] or [{} for _ in inputs]
+        for name, attr in zip(inputs, attrs, strict=True):
+            if name in names:
+                attr["ge.donated"] = UnitAttr()
+        function.arg_attrs = ArrayAttr(map(DictionaryAttr, attrs))
 
 
 def _names(attrs: ArrayAttr[DictionaryAttr] | None, count: int, default: str) -> list[str]:

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -23,7 +24,7 @@ from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.dtypes import dtype_of, is_float
 from ge_dialect.ge.in_place import in_place_pairs_of
 from ge_dialect.ge.types import tensor_of, tensor_type
-from ge_dialect.ge_exec import KernelOp
+from ge_dialect.ge_exec import KernelOp, PlanOp, kernels_by_name
 from ge_dialect.ge_exec.tiling import (
     SCORES,
     WEIGHTS,
@@ -36,12 +37,23 @@ from ge_dialect.ge_exec.tiling import (
 )
 from ge_dialect.lowering.plan_clocks import CODE
 from ge_dialect.lowering.whole_axes import whole_axes
+from ge_dialect.targets.dlti import attached_target
 
 _COMPUTED_BYTES = 4
 """Bytes of a number in L0C, and of a float in UB, at least."""
 
 ALIGNMENT = 32
 """Of every offset in bytes: the least that any level of memory asks for."""
+
+
+def check_tiles(plan: PlanOp) -> None:
+    """Checks the tilings of the kernels beside a plan, on the machine that the module names."""
+    kernels = [kernel for kernel in kernels_by_name(plan).values() if kernel.tiling is not None]
+    module = plan.parent_op()
+    target = attached_target(module) if kernels and isinstance(module, ModuleOp) else None
+    sizes = None if target is None else {name: tier.size for name, tier in target.tiers.items()}
+    for kernel in kernels:
+        verify_tiles(kernel, sizes)
 
 
 def verify_tiles(kernel: KernelOp, sizes: Mapping[str, int] | None) -> None:

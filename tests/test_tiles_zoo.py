@@ -48,8 +48,7 @@ def test_tiles_are_in_the_file_and_read_back_the_same(zoo: Path, tmp_path: Path)
     ]
     assert texts[0] == texts[1]
     attrs = [op.attrs for graph in read_om(tmp_path / "a.om").model.graphs for op in graph.ops]
-    shown = [text for one in attrs for text in one.get("on_chip", ())]
-    assert any(text.startswith("flash_attention") and ".scores: L0C[" in text for text in shown)
+    assert any(".scores: L0C[" in str(one.get("on_chip")) for one in attrs)
 
 
 def test_the_summary_says_what_a_core_needs(zoo: Path) -> None:

@@ -39,7 +39,14 @@ class CompileOptions:
         streams: At most this many streams.
         memory_limit: Bytes of HBM for the work arena; None for what the target has.
         core_limits: Bytes of `l1`, `ub` or `l0c` of a core that kernels may use, by name.
+        l2_limit: Bytes of the L2 in which buffers may stay; None for all of it, 0 for a cache that
+            decides for itself.
+        memory_policy: conservative, balanced or throughput: whether memory or time comes first;
+            None for the one that the module names, else balanced.
+        memory_alignment: Of addresses, in bytes; None for that of the target.
         reuse_memory: Whether buffers may take the bytes of dead ones.
+        no_reuse: Nodes and op types whose results share bytes with nothing.
+        donated_inputs: Names of inputs whose bytes the plan may write over.
         rules: Names of the fusion rules to try; all where none is given.
         disabled_rules: Names of fusion rules to leave out.
         rule_sources: TOML files and Python modules with further fusion rules.
@@ -59,7 +66,12 @@ class CompileOptions:
     streams: int = 1
     memory_limit: int | None = None
     core_limits: tuple[tuple[str, int], ...] = ()
+    l2_limit: int | None = 0
+    memory_policy: str | None = None
+    memory_alignment: int | None = None
     reuse_memory: bool = True
+    no_reuse: tuple[str, ...] = ()
+    donated_inputs: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
     disabled_rules: tuple[str, ...] = ()
     rule_sources: tuple[str, ...] = ()
@@ -142,6 +154,16 @@ class CompiledPlan:
         return summarize(self)
 
     @property
+    def memory_map(self) -> dict[str, Any]:
+        """Where everything lies and when, as JSON values: see docs/memory.md."""
+        from dataclasses import asdict
+
+        from ge_dialect.lowering.memory.memory_map import memory_map
+        from ge_dialect.lowering.om.encode import plan_of
+
+        return asdict(memory_map(plan_of(self.module)))
+
+    @property
     def fusion_result(self) -> dict[str, Any]:
         """What GE's `fusion_result.json` holds, and the near misses: see docs/fusion_rules.md."""
         from ge_dialect.passes.fusion.registry import registry_of
@@ -193,6 +215,10 @@ def build_passes(options: CompileOptions) -> Sequence[ModulePass]:
         streams=options.streams,
         memory_limit=options.memory_limit,
         reuse=options.reuse_memory,
+        no_reuse=options.no_reuse,
+        alignment=options.memory_alignment,
+        policy=options.memory_policy,
+        l2_limit=options.l2_limit,
     )
     lowering = [pass_ for pass_ in lower.passes() if not isinstance(pass_, SetTargetPass)]
     limits = dict(options.core_limits)
@@ -306,7 +332,8 @@ def compile(
     Args:
         model: Path of a file, a model in memory, or IR (which is changed in place).
         input_shapes: As ATC's `--input_shape`; for files and models.
-        options: What to do; `overrides` are fields of it by name.
+        options: What to do; `overrides` are fields of it by name. `ge.memory_policy` is taken for
+            `memory_policy`.
         watch: Is told of every pass; what it raises ends the compilation.
 
     Raises:
@@ -317,13 +344,19 @@ def compile(
     from ge_dialect.tools.running import run_passes
 
     started = time.perf_counter()
-    chosen = replace(options or CompileOptions(), **overrides)
+    renamed = {_ALIASES.get(name, name): value for name, value in overrides.items()}
+    chosen = replace(options or CompileOptions(), **renamed)
     if isinstance(model, ModuleOp):
         module, name = model, "main"
     else:
         module, name = load_model(model, input_shapes)
     module.attributes.setdefault("ge.model", StringAttr(name))
     plan = CompiledPlan(module, name, chosen, opset=_opset(module))
+    plan.notes += [f"'{name}' is '{_ALIASES[name]}' here" for name in overrides if name in _ALIASES]
+    if chosen.donated_inputs:
+        from ge_dialect.lowering.bufferize import donate
+
+        donate(module, chosen.donated_inputs)
     with remarks.collect() as found:
         run_passes(plan, watch or Watch())
     plan.remarks = found.remarks
@@ -349,6 +382,10 @@ def _check_fusions(plan: CompiledPlan) -> None:
     check_required(options.require_fusions, plan.fired, plan.remarks)
     if options.fusion_baseline is not None:
         plan.notes.append(check_baseline(options.fusion_baseline, plan.fired, plan.remarks))
+
+
+_ALIASES = {"ge.memory_policy": "memory_policy"}
+"""Names under which options are known elsewhere."""
 
 
 def _opset(module: ModuleOp) -> int | None:

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.lowering.memory.heuristics import MemoryFullError
 from ge_dialect.tools import api
 
 
@@ -44,6 +45,8 @@ def compile_guarded(model: str, args: Namespace, options: api.CompileOptions) ->
     watch = None if args.check_numerics is None else _NumericsWatch(args)
     try:
         return api.compile(model, input_shapes=args.input_shape, options=options, watch=watch)
+    except MemoryFullError as error:
+        raise explained(error, model, args.input_shape, options) from error
     except GEError as error:
         from ge_dialect.tools.check.crash import FAULTS
 
@@ -51,6 +54,17 @@ def compile_guarded(model: str, args: Namespace, options: api.CompileOptions) ->
         if error.code in FAULTS or (asked and not error.code.startswith(("GE01", "GE02"))):
             raise _with_reproducer(model, args, options, error) from error
         raise
+
+
+def explained(
+    error: MemoryFullError, model: str, input_shape: str | None, options: api.CompileOptions
+) -> GEError:
+    """Returns the error of a model that does not fit, with what would make it fit."""
+    from ge_dialect.frontends.onnx.input_shapes import parse_input_shapes
+    from ge_dialect.tools.remedies import Trials, with_remedies
+
+    shapes = {} if input_shape is None else parse_input_shapes(input_shape)
+    return with_remedies(error, Trials(model, shapes, options))
 
 
 def _with_reproducer(
