@@ -10,6 +10,7 @@ from xdsl.passes import ModulePass
 _PASSES = {
     "ge-set-target": ("set_target", "SetTargetPass"),
     "ge-bufferize": ("bufferize", "BufferizePass"),
+    "ge-tile-kernels": ("tile_kernels", "TileKernelsPass"),
     "ge-assign-streams": ("assign_streams", "AssignStreamsPass"),
     "ge-plan-memory": ("memory.plan_memory", "PlanMemoryPass"),
     "ge-plan-l2": ("memory.plan_l2", "PlanL2Pass"),

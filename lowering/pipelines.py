@@ -51,6 +51,7 @@ class LowerPipeline(PipelinePass):
         from ge_dialect.lowering.memory.plan_l2 import PlanL2Pass
         from ge_dialect.lowering.memory.plan_memory import PlanMemoryPass
         from ge_dialect.lowering.set_target import SetTargetPass
+        from ge_dialect.lowering.tile_kernels import TileKernelsPass
         from ge_dialect.lowering.verify_plan import VerifyPlanPass
         from ge_dialect.passes.schedule.schedule import SchedulePass
         from ge_dialect.passes.zero_copy.zero_copy import ZeroCopyPass
@@ -61,6 +62,7 @@ class LowerPipeline(PipelinePass):
             *zero_copy,
             SchedulePass(self.policy),
             BufferizePass(not self.no_reuse, in_place_shared=self.streams == 1),
+            TileKernelsPass(),
             AssignStreamsPass(self.streams, labels=self.stream_labels),
             PlanMemoryPass(
                 self.memory_limit,

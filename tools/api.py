@@ -39,6 +39,7 @@ class CompileOptions:
         streams: At most this many streams.
         stream_labels: `NODE=LABEL` each: tasks of these nodes go to the stream of the label.
         memory_limit: Bytes of HBM for the work arena; None for what the target has.
+        core_limits: Bytes of `l1`, `ub` or `l0c` of a core that kernels may use, by name.
         l2_limit: Bytes of the L2 in which buffers may stay; None for all of it, 0 for a cache that
             decides for itself.
         memory_policy: conservative, balanced or throughput: whether memory or time comes first;
@@ -66,6 +67,7 @@ class CompileOptions:
     streams: int = 1
     stream_labels: tuple[str, ...] = ()
     memory_limit: int | None = None
+    core_limits: tuple[tuple[str, int], ...] = ()
     l2_limit: int | None = 0
     memory_policy: str | None = None
     memory_alignment: int | None = None
@@ -238,7 +240,14 @@ def build_passes(options: CompileOptions) -> Sequence[ModulePass]:
         l2_limit=options.l2_limit,
     )
     lowering = [pass_ for pass_ in lower.passes() if not isinstance(pass_, SetTargetPass)]
-    return (SetTargetPass(options.target), *graph, *lowering)
+    limits = dict(options.core_limits)
+    target = SetTargetPass(
+        options.target,
+        l1_limit=limits.get("l1"),
+        ub_limit=limits.get("ub"),
+        l0c_limit=limits.get("l0c"),
+    )
+    return (target, *graph, *lowering)
 
 
 def switched_off(options: CompileOptions) -> tuple[str, ...]:

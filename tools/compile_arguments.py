@@ -14,7 +14,8 @@ from ge_dialect.tools.fusion_arguments import add_fusion_arguments
 
 FRAMEWORK_ONNX = 5
 _SWITCH = "--display-model-info"
-_TIERS = ("hbm", "l2")
+CORE_TIERS = ("l1", "ub", "l0c")
+_TIERS = ("hbm", "l2", *CORE_TIERS)
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -99,7 +100,8 @@ def _add_memory(parser: Parser) -> None:
         default={},
         metavar="BYTES",
         help="of the work arena; with K, M or G in units of 1024. hbm=BYTES,l2=BYTES limits tiers:"
-        " with l2, buffers stay there (l2=all: as far as it goes)",
+        " with l2, buffers stay there (l2=all: as far as it goes); l1, ub and l0c are those of a"
+        " core",
     )
     parser.add_argument(
         "--memory-policy",

@@ -19,7 +19,7 @@ from ge_dialect.tools.cli import (
     without_blas_threads,
     write_atomically,
 )
-from ge_dialect.tools.compile_arguments import model_path, output_path, parse
+from ge_dialect.tools.compile_arguments import CORE_TIERS, model_path, output_path, parse
 from ge_dialect.tools.deferred import defer_onnx
 from ge_dialect.tools.fusion_arguments import check_requirements, is_asked, names, split_rules
 
@@ -97,6 +97,11 @@ def options_of(args: argparse.Namespace) -> CompileOptions:
         streams=1 if args.enable_single_stream == "true" else args.streams,
         stream_labels=names(args.stream_labels),
         memory_limit=args.memory_limit.get("hbm"),
+        core_limits=tuple(
+            (name, size)
+            for name, size in args.memory_limit.items()
+            if name in CORE_TIERS and size is not None
+        ),
         l2_limit=args.memory_limit.get("l2", 0),
         memory_policy=args.memory_policy,
         memory_alignment=args.memory_alignment,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from ge_dialect.diagnostics import GEError
 
 ASSUMED = "assumed"
 """Confidence of a figure that has no source."""
@@ -149,6 +151,26 @@ class Target:
                 return found
             figure = figure.rpartition(".")[0]
         return None
+
+    def limited(self, limits: Mapping[str, int]) -> Target:
+        """Returns a machine with less of some levels of memory.
+
+        Args:
+            limits: Bytes by name of the level; no more than there are.
+
+        Raises:
+            GEError: There are not so many (GE0705).
+        """
+        tiers = dict(self.tiers)
+        for name, size in limits.items():
+            if not 0 <= size <= tiers[name].size:
+                raise GEError(
+                    "GE0705",
+                    f"expected at most {tiers[name].size} bytes of {name.upper()} for"
+                    f" {self.name}, got {size}",
+                )
+            tiers[name] = replace(tiers[name], size=size)
+        return replace(self, tiers=tiers) if limits else self
 
     def peak(self, engine: str, dtype: str) -> float:
         """Returns the peak rate of an engine over all its cores, per second.

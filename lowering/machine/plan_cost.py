@@ -59,6 +59,7 @@ class PlanCosts:
         works: Of each kernel, by symbol.
         engines: Of each kernel.
         cycles: Of each kernel, as in `Work`.
+        rereads: Bytes that the tiles of each kernel read again from HBM.
         target: The machine.
         outputs: What is read after the last task.
         resident: Bytes of L2 that are planned, and so no cache any more.
@@ -69,6 +70,7 @@ class PlanCosts:
     works: Mapping[str, KernelWork]
     engines: Mapping[str, str]
     cycles: Mapping[str, Mapping[str, float]]
+    rereads: Mapping[str, int]
     target: Target
     outputs: Sequence[SSAValue]
     resident: int
@@ -87,6 +89,7 @@ class PlanCosts:
             works,
             {name: kernel.engine.data for name, kernel in kernels.items()},
             {name: work.cycles(target.vector_cycles) for name, work in works.items()},
+            {name: kernel.reread_bytes for name, kernel in kernels.items()},
             target,
             [op.buffer for op in plan.outputs],
             max(((op.l2_offset or 0) + op.size for op in staying), default=0),
@@ -141,7 +144,9 @@ class PlanCosts:
     def _launch(self, task: LaunchOp, hbm_bytes: int | None) -> TaskCost:
         key = (task.kernel.string_value(), hbm_bytes)
         if (found := self.known.get(key)) is None:  # layers that are equal cost the same
-            cost = kernel_cost(self._work(task), self.target, hbm_bytes)
+            work = self._work(task)
+            moved = work.bytes if hbm_bytes is None else hbm_bytes
+            cost = kernel_cost(work, self.target, moved + self.rereads[key[0]])
             found = self.known[key] = TaskCost(cost, self.engines[key[0]])
         return found
 

@@ -39,11 +39,12 @@ from ge_dialect.passes.fusion.tiling import (
     role_of,
     rows_through,
 )
+from ge_dialect.passes.tiles.choice import L1_SHARE
+from ge_dialect.passes.tiles.working_set import SUM_BYTES
 
 if TYPE_CHECKING:
     from ge_dialect.targets import Target
 
-_F32 = 4
 _MASK = 3
 """Which operand of attention the mask is."""
 _CHEAP = 2
@@ -231,7 +232,7 @@ class _Kernel:
         elements = num_elements(op.operands[0].type)
         if elements is None:
             return None
-        needed = copies * (elements // max(1, own_rows(op))) * _F32
+        needed = copies * (elements // max(1, own_rows(op))) * SUM_BYTES
         limit = self.target.ub.size
         if needed <= limit:
             return None
@@ -246,7 +247,7 @@ class _Kernel:
                 continue
             rows = max(1, rows_through(op, index))
             tile = min(rows, TILE_ROWS)
-            if size // rows * tile > (limit := self.target.l1.size // 2):
+            if size // rows * tile > (limit := self.target.l1.size // L1_SHARE):
                 needed = size // rows * tile
                 return Shortage(op, f"operand {index}", needed, "l1", limit, f"{tile} rows")
         return None
@@ -320,14 +321,14 @@ class _Kernel:
     def _product(self, op: GEOp, chunks: int, tile: int) -> Shortage | None:
         shown = f"{max(1, _product_rows(op) * tile // chunks)} rows"
         if op in self.below:
-            needed = (num_elements(op.results[0].type) or 0) * tile // chunks * _F32
+            needed = (num_elements(op.results[0].type) or 0) * tile // chunks * SUM_BYTES
             if needed > (limit := self.target.tiers["l0c"].size):
                 return Shortage(op, "the result", needed, "l0c", limit, shown)
         held = 0
         for operand in dict.fromkeys(self.reads[op]):
             if operand in self.made and not self._is_cheap(operand):
                 held += (byte_size(operand.type) or 0) * tile // chunks
-        if held > (limit := self.target.l1.size // 2):
+        if held > (limit := self.target.l1.size // L1_SHARE):
             return Shortage(op, "the computed operands", held, "l1", limit, shown)
         return None
 

@@ -16,6 +16,7 @@ from ge_dialect.ge_exec import (
 )
 from ge_dialect.ge_exec.control import TaskOp, own_reads, own_writes
 from ge_dialect.ge_exec.memory import Storage, base_of
+from ge_dialect.ge_exec.tiling import TIERS
 from ge_dialect.locations import location_name
 from ge_dialect.lowering.om.encode import plan_of
 from ge_dialect.remarks import Kind
@@ -26,6 +27,7 @@ from ge_dialect.tools.report.traffic import compulsory_traffic, plan_traffic
 if TYPE_CHECKING:
     from ge_dialect.lowering.predict import Prediction
     from ge_dialect.remarks import Remark
+    from ge_dialect.targets import Target
     from ge_dialect.tools.api import CompiledPlan
 
 FUSION_PASS = "ge-fuse-rules"
@@ -54,7 +56,7 @@ def summarize(compiled: CompiledPlan) -> dict[str, Any]:
         ],
         "fusions": fusions(compiled),
         "missed": [missed(r) for r in compiled.remarks if r.kind is Kind.MISSED],
-        "memory": memory(plan),
+        "memory": memory(plan) | {"l1": on_chip(plan, target)},
         "traffic": {
             "hbm_bytes": plan_traffic(plan),
             "compulsory_bytes": compulsory_traffic(plan),
@@ -139,6 +141,34 @@ def accesses(plan: PlanOp, buffers: Sequence[BufferOp]) -> dict[BufferOp, set[Ta
             if (base := base_of(value)[0]) in found:
                 found[base].add(task)
     return {op: found[op] for op in buffers}
+
+
+def on_chip(plan: PlanOp, target: Target) -> dict[str, Any]:
+    """Returns what kernels need of the memory of one core, in bytes; L1 first, then the rest.
+
+    `kernel` is the one that needs the most of L1, `tiles` counts the tiles of all launches.
+    """
+    kernels = kernels_by_name(plan)
+    launched = [
+        kernels[task.kernel.string_value()]
+        for task in plan.all_tasks()
+        if isinstance(task, LaunchOp)
+    ]
+    tilings = {op.sym_name.data: op.tiling for op in launched if op.tiling is not None}
+    largest = max(tilings, key=lambda name: tilings[name].used("l1"), default=None)
+    peaks = {
+        tier: max((tiling.used(tier) for tiling in tilings.values()), default=0) for tier in TIERS
+    }
+    return {
+        "peak": peaks["l1"],
+        "size": target.l1.size,
+        "kernel": largest,
+        "ub_peak": peaks["ub"],
+        "l0c_peak": peaks["l0c"],
+        "kernels": len(tilings),
+        "tiles": sum(op.tiling.tiles for op in launched if op.tiling is not None),
+        "reread": sum(op.reread_bytes for op in launched),
+    }
 
 
 def host_calls(plan: PlanOp) -> list[dict[str, Any]]:

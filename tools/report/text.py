@@ -36,6 +36,12 @@ def _lines(s: Mapping[str, Any]) -> Iterator[str]:
             f"            {l2['buffers']} buffers stay in {size(l2['peak'])} of the L2,"
             f" {size(l2['saved_bytes'])} of traffic saved"
         )
+    chip = s["memory"]["l1"]
+    if chip["kernels"]:
+        yield (
+            f"  on chip   L1 {size(chip['peak'])} of {size(chip['size'])} by {chip['kernel']},"
+            f" UB {size(chip['ub_peak'])}, L0C {size(chip['l0c_peak'])}; {chip['tiles']} tiles"
+        )
     traffic = s["traffic"]
     yield (
         f"  traffic   {size(traffic['hbm_bytes'])} predicted,"

@@ -30,6 +30,7 @@ from ge_dialect.tools.runtime.schedule import (
     run_interleaved,
     run_threads,
 )
+from ge_dialect.tools.runtime.tiles import TiledKernel
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,7 @@ class _StreamWorker:
     """
 
     stream: int
-    kernels: Mapping[TaskOp, Run]
+    kernels: Mapping[TaskOp, Run | TiledKernel]
     memory: Memory
     lifetimes: Lifetimes | None
     times: list[TaskTime] | None
@@ -205,18 +206,24 @@ def _copied(content: Any) -> Any:
     return content
 
 
-def _kernels(module: ModuleOp, plan: PlanOp) -> dict[TaskOp, Run]:
+def _kernels(module: ModuleOp, plan: PlanOp) -> dict[TaskOp, Run | TiledKernel]:
     """Returns what each launch runs, checked against it."""
     symbols = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, KernelOp)}
-    runs: dict[KernelOp, Run] = {}
-    found: dict[TaskOp, Run] = {}
+    runs: dict[KernelOp, Run | TiledKernel] = {}
+    found: dict[TaskOp, Run | TiledKernel] = {}
     for task in plan.all_tasks():
         if isinstance(task, LaunchOp):
             kernel = check_launch(task, symbols.get(task.kernel.string_value()))
             if kernel not in runs:
-                runs[kernel] = compile_block(kernel.body.block) or _interpreted(module, kernel)
+                runs[kernel] = _run_of(module, kernel)
             found[task] = runs[kernel]
     return found
+
+
+def _run_of(module: ModuleOp, kernel: KernelOp) -> Run | TiledKernel:
+    if kernel.tiling is not None:
+        return TiledKernel(kernel)
+    return compile_block(kernel.body.block) or _interpreted(module, kernel)
 
 
 def _interpreted(module: ModuleOp, kernel: KernelOp) -> Run:
