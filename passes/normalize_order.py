@@ -54,7 +54,7 @@ def _put_in_order(block: Block) -> None:
     for op in before:
         op.detach()
     block.add_ops(after)
-    statistics.count(NAME, "moved", moved)
+    statistics.count(NAME, _RULE)
     remarks.passed(NAME, _RULE, before[-1], lambda: f"{moved} of {len(before)} ops moved")
 
 
