@@ -132,7 +132,7 @@ def test_two_hundred_runs_allocate_no_more_than_a_few():
         plan.run(given)
     late = traced()
     tracemalloc.stop()
-    assert late - early < 5_000  # bytes; a single array is larger
+    assert late - early < 50_000  # bytes; an array a run would be three million
 
 
 @pytest.mark.slow
