@@ -21,6 +21,8 @@ _PASSES = {
     "ge-fold-norm": ("weights.fold_norm", "FoldNormPass"),
     "ge-optimize-cast": ("casts.optimize_cast", "OptimizeCastPass"),
     "ge-merge-parallel-matmul": ("weights.merge_matmuls", "MergeParallelMatmulPass"),
+    "ge-optimize-layout": ("layout.optimize_layout", "OptimizeLayoutPass"),
+    "ge-normalize-order": ("normalize_order", "NormalizeOrderPass"),
     "ge-fuse-rules": ("fusion.fuse_rules", "FuseRulesPass"),
     "ge-fuse-auto": ("fusion.auto.fuse_auto", "FuseAutoPass"),
     "ge-zero-copy": ("zero_copy.zero_copy", "ZeroCopyPass"),

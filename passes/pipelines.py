@@ -37,7 +37,8 @@ class OptimizePipeline(PipelinePass):
     Options:
     - `level`: 0 infers types only; 1 adds what is exact and cheap; 2 also raises, folds norms and
       fuses; 3 also joins parallel products. Default 2.
-    - `fast-math`: what results may differ in, as in `ge-simplify-algebra`. Default nothing.
+    - `fast-math`: what results may differ in, as in `ge-simplify-algebra` and, about masks of
+      attention, `ge-raise`. Default nothing.
     - `precision`: what is computed in which type, as in `ge-optimize-cast`. Default origin.
     """
 
@@ -72,10 +73,13 @@ class OptimizePipeline(PipelinePass):
         from ge_dialect.passes import get_all_passes
         from ge_dialect.passes.algebra.simplify_algebra import SimplifyAlgebraPass
         from ge_dialect.passes.casts.optimize_cast import OptimizeCastPass
+        from ge_dialect.passes.raising.raise_composites import RaisePass
 
         pass_class = get_all_passes()[name]()
         if pass_class is SimplifyAlgebraPass:
             return SimplifyAlgebraPass(self.fast_math)
+        if pass_class is RaisePass:
+            return RaisePass(fast_math=self.fast_math)
         if pass_class is OptimizeCastPass:
             return OptimizeCastPass(self.precision)
         return pass_class()
@@ -95,9 +99,18 @@ _SIMPLIFY = (
     "ge-simplify-control-flow",
     "ge-dce",
 )
-_RAISE = ("ge-raise", "ge-canonicalize", "ge-fold-norm", "ge-cse", "ge-dce")
+_RAISE = (
+    "ge-raise",
+    "ge-canonicalize",
+    "ge-fold-norm",
+    # Once norms and attention are ops: their formulas would stand in the way of transposes.
+    "ge-optimize-layout",
+    "ge-cse",
+    "ge-dce",
+)
 _CAST = ("ge-optimize-cast", "ge-dce")
-_FUSE = ("ge-fuse-rules",)
+# What fuses decides in the order of ops, which is no property of the model.
+_FUSE = ("ge-normalize-order", "ge-fuse-rules")
 # After the operator library: a kernel of several products reads the operand once without a split.
 _JOIN = ("ge-merge-parallel-matmul", "ge-dce")
 _AUTO = ("ge-fuse-auto",)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from xdsl.ir import Operation, SSAValue
+from xdsl.traits import IsolatedFromAbove
 
 from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.base import GEOp
@@ -19,6 +20,13 @@ OpT = TypeVar("OpT", bound=Operation)
 def in_kernel(op: Operation) -> bool:
     """Whether an op is part of a fused kernel: what that does is decided."""
     return type(op.parent_op()) is FusionOp
+
+
+def reads_of(op: Operation) -> Sequence[SSAValue]:
+    """Returns what an op and the ops in its regions read; of a kernel, what it is given."""
+    if not op.regions or op.has_trait(IsolatedFromAbove):
+        return op.operands
+    return [value for inner in op.walk() for value in inner.operands]
 
 
 def owner(value: SSAValue, op_class: type[OpT]) -> OpT | None:

@@ -20,10 +20,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from ge_dialect.frontends.onnx.importer import import_onnx
-from ge_dialect.ge.attention import FlashAttentionOp
 from ge_dialect.ge.binary import AddOp, AndOp, MulOp, OrOp
-from ge_dialect.ge.constants import ConstantOp, constant_array, constant_scalar
-from ge_dialect.ge.elementwise import SelectOp
+from ge_dialect.ge.constants import ConstantOp, constant_array
 from ge_dialect.passes.pipelines import OptimizePipeline
 from tests.unraised_sites import unraised_sites
 
@@ -46,10 +44,15 @@ COMPOSITES = (
     "hard_sigmoid",
     "softplus",
 )
+FLAGS = ("masks", "no-signed-zeros")
+"""What exporters spell differently and is no difference of the models."""
+DIFFERENT_MODELS = ("activations", "control-flow")
+"""One exporter has no RMS norm, so that its model is written without it; one counts a loop where
+the other tests a condition."""
 _COMMUTATIVE = (AddOp, MulOp, AndOp, OrOp)
 
 
-def optimized(folder: Path) -> ModuleOp:
+def optimized(folder: Path, flags: tuple[str, ...] = ()) -> ModuleOp:
     """Returns a zoo model after `ge-optimize`; dynamic sizes are those of its first inputs."""
     shapes = None
     if "-dyn" in folder.name:
@@ -58,7 +61,7 @@ def optimized(folder: Path) -> ModuleOp:
             sizes = {key.removeprefix("input."): arrays[key].shape for key in keys}
         shapes = ";".join(f"{name}:{','.join(map(str, size))}" for name, size in sizes.items())
     module = import_onnx(str(folder / "model.onnx"), input_shapes=shapes)
-    OptimizePipeline().apply(Context(), module)
+    OptimizePipeline(fast_math=flags).apply(Context(), module)
     return module
 
 
@@ -73,12 +76,9 @@ class Numbering:
     """Numbers for values: two that are computed alike, in whatever module, have the same.
 
     Attributes:
-        keyless: Whether what attention gives for a query without keys counts as well.
         known: The numbers that were given out, by what computes a value.
         constants: Arrays that stand for all constants close to them, by type.
     """
-
-    keyless: bool = True
 
     known: dict[object, int] = field(default_factory=dict[object, int])
     constants: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
@@ -110,10 +110,6 @@ class Numbering:
         operands, attributes = [values[operand] for operand in op.operands], _attributes(op)
         if isinstance(op, _COMMUTATIVE):
             operands.sort()
-        if isinstance(op, FlashAttentionOp) and not self.keyless:
-            attributes = tuple(one for one in attributes if "guard" not in one[0])
-            if op.mask is not None:
-                operands[3] = values[_kept_keys(op.mask)]
         bodies = [self.block(region.block, values, depth + 1).last for region in op.regions]
         return (op.name, types, tuple(operands), attributes, tuple(bodies))
 
@@ -153,15 +149,6 @@ class Numbered:
         ]
 
 
-def _kept_keys(mask: SSAValue) -> SSAValue:
-    """Returns c of a mask `select(c, 0, lowest number)`, else the mask."""
-    select = mask.owner
-    if not isinstance(select, SelectOp) or constant_scalar(select.on_true) != 0:
-        return mask
-    low = constant_scalar(select.on_false)
-    return select.condition if low is not None and low <= np.finfo(np.float32).min else mask
-
-
 def _close(first: Any, second: Any) -> bool:
     if first.dtype.kind != "f":
         return bool(np.array_equal(first, second))
@@ -192,23 +179,27 @@ class Row:
 
     Attributes:
         name: CASE.VARIANT.
-        graph: Equal for equal graphs of a case; a letter, and a number where graphs of a letter
-            differ in what a query without keys gives.
+        graph: A letter, equal for equal graphs of a case.
+        allowed: The same with `FLAGS`.
         counts: How often each composite is there.
         left: Sites of composites that are still spelled out.
         apart: Names of the first ops in which the graph differs from the first one of its case.
+        allowed_apart: The same with `FLAGS`.
     """
 
     name: str
     graph: str
+    allowed: str
     counts: tuple[int, ...]
     left: tuple[str, ...]
-    apart: tuple[str, ...]
+    apart: tuple[str, ...] = ()
+    allowed_apart: tuple[str, ...] = ()
 
     def text(self) -> str:
         """Returns the row of the table."""
         counts = " | ".join(str(count or "") for count in self.counts)
-        return f"| {self.name} | {self.graph} | {counts} | {', '.join(self.left) or 'none'} |"
+        graphs = f"{self.graph} | {self.allowed}"
+        return f"| {self.name} | {graphs} | {counts} | {', '.join(self.left) or 'none'} |"
 
 
 def exporter_of(name: str) -> str:
@@ -229,27 +220,40 @@ def cases() -> dict[str, list[Path]]:
     return found
 
 
+@dataclass
+class _Graphs:
+    """The graphs of a case, compared with each other."""
+
+    numbering: Numbering = field(default_factory=Numbering)
+    found: list[Numbered] = field(default_factory=list[Numbered])
+    letters: dict[int, str] = field(default_factory=dict[int, str])
+
+    def add(self, module: ModuleOp) -> tuple[str, tuple[str, ...]]:
+        """Returns the letter of a graph, and the first ops in which it differs from the first."""
+        graph = self.numbering.module(module)
+        self.found.append(graph)
+        letter = self.letters.setdefault(graph.last, string.ascii_uppercase[len(self.letters)])
+        return letter, tuple(differences(graph, self.found[0]))
+
+
 def rows_of(folders: Sequence[Path]) -> list[Row]:
     """Returns the rows of a case."""
-    exact, alike = Numbering(), Numbering(keyless=False)
-    letters: dict[int, list[int]] = {}
+    exact, allowed = _Graphs(), _Graphs()
     rows: list[Row] = []
-    graphs: list[Numbered] = []
     for folder in folders:
         module = optimized(folder)
-        graphs.append(alike.module(module))
-        numbers = letters.setdefault(graphs[-1].last, [])
-        if (number := exact.module(module).last) not in numbers:
-            numbers.append(number)
-        letter = string.ascii_uppercase[list(letters).index(graphs[-1].last)]
+        letter, apart = exact.add(module)
+        allowed_letter, allowed_apart = allowed.add(optimized(folder, FLAGS))
         counts = Counter(op.name.removeprefix("ge.") for op in module.walk())
         rows.append(
             Row(
                 folder.name,
-                f"{letter}{numbers.index(number) + 1}",
+                letter,
+                allowed_letter,
                 tuple(counts[name] for name in COMPOSITES),
                 tuple(unraised_sites(module)),
-                tuple(differences(graphs[-1], graphs[0])),
+                apart,
+                allowed_apart,
             )
         )
     return rows
@@ -262,12 +266,13 @@ def _table(header: Sequence[str], rows: Iterator[str]) -> str:
 
 def case_text(case: str, rows: Sequence[Row]) -> str:
     """Returns the row of a case: how many graphs are left of its variants, and how they differ."""
-    graphs = {row.graph for row in rows}
-    letters = {graph[0] for graph in graphs}
-    reasons = ["queries without keys"] if len(letters) < len(graphs) else []
-    names = sorted({name for row in rows for name in row.apart})
-    shown = ", ".join([*reasons, *(f"`{name}`" for name in names)])
-    return f"| {case} | {len(rows)} | {len(graphs)} | {len(letters)} | {shown} |"
+    cells: list[str] = []
+    for graphs, names in (
+        ({row.graph for row in rows}, {name for row in rows for name in row.apart}),
+        ({row.allowed for row in rows}, {name for row in rows for name in row.allowed_apart}),
+    ):
+        cells += str(len(graphs)), ", ".join(f"`{name}`" for name in sorted(names))
+    return f"| {case} | {len(rows)} | {' | '.join(cells)} |"
 
 
 def exporter_table(rows: Sequence[Row]) -> str:
@@ -302,11 +307,14 @@ def page_of(rows: dict[str, list[Row]]) -> str:
         exporter_table(every),
         _CASES,
         _table(
-            ["case", "variants", "graphs", "but for keyless queries", "first differences"],
+            ["case", "variants", "graphs", "they differ in", "with flags", "they differ in"],
             iter([case_text(case, found) for case, found in rows.items()]),
         ),
         _VARIANTS,
-        _table(["variant", "graph", *COMPOSITES, "left"], iter([row.text() for row in every])),
+        _table(
+            ["variant", "graph", "with flags", *COMPOSITES, "left"],
+            iter([row.text() for row in every]),
+        ),
     ]
     return "\n".join(parts)
 
@@ -327,22 +335,25 @@ _CASES = """
 ## Graphs of a case
 
 How many different graphs are left of all variants of a case, names aside; constants are the same
-up to 1e-5 of their largest element. Some graphs differ in meaning: a mask of large negative numbers
-gives a query that keeps no key the mean of all values, one of minus infinities gives it NaN, or 0
-with a guard. Only where every query is proved to keep a key are these the same. The fourth column
-counts graphs without that difference.
+up to 1e-5 of their largest element. First what results do not differ in, then what
+`ge-optimize{fast-math=masks,no-signed-zeros}` makes of them:
 
-What else differs: `activations` has no RMS norm in one exporter, so its model is another one; the
-norms of `dit` add a bias of 0.0, which makes a -0.0 positive; `control-flow` counts its loop in one
-exporter and tests a condition in the other; `yolo-head` has its limits of boxes in tensors of
-other ranks.
+- `masks`: a mask of large negative numbers gives a query that keeps no key the mean of all values,
+  one of minus infinities gives it NaN, or 0 with a guard. Only where every query is proved to keep
+  a key are these the same; the flag says that it does, and that scores are finite. Nothing else
+  differs in the first column but where the next points say so.
+- `no-signed-zeros`: the norms of `dit` add a bias of 0.0 in one exporter, which makes a -0.0
+  positive.
+
+Two cases are different models and stay so: in `activations` one exporter has no RMS norm and its
+model is written without it; `control-flow` counts its loop in one exporter (a number of trips) and
+tests a condition in the other, whose trips nobody can count before it runs.
 """
 
 _VARIANTS = """
 ## Variants
 
-Graphs of a case with the same letter and number are the same; those with the same letter only
-differ for queries that keep no key.
+Graphs of a case with the same letter are the same.
 """
 
 

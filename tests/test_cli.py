@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from ge_dialect.error_codes import CODES
+from ge_dialect.passes.dce import DCEPass
+from ge_dialect.passes.pipelines import OptimizePipeline
 from ge_dialect.source_text import check_strings
 from ge_dialect.tools import ge_compile, ge_opt
 from ge_dialect.tools.cli import one_line, run_tool, write_atomically
@@ -254,6 +256,20 @@ def test_a_printed_pipeline_parses_again(capsys: pytest.CaptureFixture[str]):
     assert "ge-infer-types,ge-eliminate-dropout" in printed[0]
     assert "ge-optimize" not in printed[0]
     assert 'ge-fuse-rules{rules="QKVProjection" disable="FlashAttentionDropout"}' in printed[0]
+
+
+@pytest.mark.parametrize("level", [0, 1, 2, 3])
+def test_a_printed_pipeline_is_what_would_run(
+    level: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found: list[str] = []
+    for form in ("{}", "builtin.module({})", " any( {} ) "):
+        text = form.format(f"ge-optimize{{level={level} fast-math=masks}},ge-dce")
+        assert run_tool("ge-opt", ge_opt.main_with, ["--print-pipeline", "-p", text]) == 0
+        found.append(capsys.readouterr().out)
+    passes = [*OptimizePipeline(level, ("masks",)).passes(), DCEPass()]
+    assert found == [",".join(str(pass_.spec()) for pass_ in passes) + "\n"] * 3
+    assert ('ge-raise{fast_math="masks"}' in found[0]) == (level >= 2)
 
 
 @pytest.mark.parametrize("code", sorted(CODES))

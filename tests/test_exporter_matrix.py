@@ -8,6 +8,7 @@ import pytest
 
 from tests.exporter_matrix import (
     COMPOSITES,
+    DIFFERENT_MODELS,
     PAGE,
     ZOO,
     Row,
@@ -19,8 +20,6 @@ from tests.exporter_matrix import (
 
 pytestmark = pytest.mark.skipif(not ZOO.is_dir(), reason="the zoo of exported graphs is not here")
 CASES = cases() if ZOO.is_dir() else {}
-DIFFERENT_MODELS = ("activations",)
-"""One exporter has no RMS norm: its model is written without it."""
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -29,6 +28,7 @@ def test_a_case_is_as_the_page_says(case: str) -> None:
     assert [row.left for row in rows] == [()] * len(rows)
     if case not in DIFFERENT_MODELS:
         assert len({row.counts for row in rows}) == 1
+        assert {row.allowed for row in rows} == {"A"}
     page = PAGE.read_text()
     assert f"\n{case_text(case, rows)}\n" in page
     for row in rows:
@@ -49,9 +49,9 @@ def read_rows(page: Path) -> list[Row]:
         Row(
             name,
             graph,
+            allowed,
             tuple(int(count or 0) for count in rest[: len(COMPOSITES)]),
             tuple(rest[-1].split(", ") if rest[-1] != "none" else ()),
-            (),
         )
-        for name, graph, *rest in cells
+        for name, graph, allowed, *rest in cells
     ]

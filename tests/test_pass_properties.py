@@ -7,6 +7,8 @@ The graphs are those of `test_random_graphs` and, with branches and loops, of
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -26,6 +28,9 @@ from tests.test_random_graphs import graphs
 from tests.test_simplify_control_flow import programs
 
 PASSES = get_all_passes()
+LIBRARY = (
+    Path(__file__).resolve().parent / "filecheck" / "passes" / "fusion" / "Inputs" / "rules.toml"
+)
 PIPELINES = {f"O{level}": OptimizePipeline(level) for level in (0, 1, 2, 3)}
 ALONE = [name for name in PASSES if name != OptimizePipeline.name]
 
@@ -65,6 +70,54 @@ def test_a_pass_keeps_the_values_of_a_graph(name: str, module: ModuleOp) -> None
 def test_a_pass_keeps_the_values_of_branches_and_loops(name: str, module: ModuleOp) -> None:
     pass_ = PASSES[name]()()
     again(check(module, [pass_]), pass_)
+
+
+OPTIONS: dict[str, list[dict[str, object]]] = {
+    "ge-infer-types": [{"fold_shapes": False}],
+    "ge-constant-fold": [{"max_growth": 0}, {"max_bytes": 0}],
+    "ge-simplify-algebra": [{"fast_math": ("masks",)}],
+    "ge-simplify-control-flow": [{"unroll_limit": 0}, {"unroll_ops": 1}],
+    "ge-raise": [{"composites": ("layer_norm", "gelu")}, {"fast_math": ("masks",)}],
+    "ge-fold-norm": [{"exact": True}, {"max_bytes": 0}],
+    "ge-optimize-cast": [{"drop_round_trips": True}, {"precision": "origin"}],
+    "ge-merge-parallel-matmul": [{"max_bytes": 0}, {"target": "Ascend310P3"}],
+    "ge-optimize-layout": [{"max_ops": 1}, {"max_ops": 2}],
+    "ge-fuse-rules": [
+        {"rules": ("QKVProjection",)},
+        {"disable": ("QKVProjection",)},
+        {"why_not": ("QKVProjection",)},
+        {"library": (str(LIBRARY),)},
+    ],
+    "ge-fuse-auto": [{"max_ops": 2}, {"max_products": 1}, {"target": "Ascend310P3"}],
+    "ge-zero-copy": [{"grow": True}, {"target": "Ascend310P3"}],
+    "ge-schedule": [{"policy": "throughput"}, {"target": "Ascend310P3"}],
+    "ge-legalize-norm": [{"ops": ("layer_norm",)}],
+    "ge-legalize-activation": [{"ops": ("gelu",)}],
+    "ge-outline-repeats": [
+        {"passes": ("ge-dce",)},
+        {"least_repeats": 2, "least_ops": 1},
+    ],
+    "ge-optimize": [{"level": 1}, {"fast_math": ("masks",)}, {"precision": "origin"}],
+}
+"""Other values of each option; those under which values change have tests of their own."""
+VARIANTS = [(name, index) for name, many in OPTIONS.items() for index in range(len(many))]
+
+
+def test_every_option_of_every_pass_has_another_value_here() -> None:
+    for name, factory in PASSES.items():
+        own = {field.name for field in fields(factory()) if field.name != "name"}
+        assert {option for one in OPTIONS.get(name, []) for option in one} == own, name
+
+
+@pytest.mark.parametrize(("name", "index"), VARIANTS)
+@given(graph=graphs(), program=programs())
+@settings(max_examples=8)
+def test_a_pass_keeps_the_values_with_each_option(
+    name: str, index: int, graph: ModuleOp, program: ModuleOp
+) -> None:
+    pass_ = PASSES[name]()(**OPTIONS[name][index])
+    for module in (graph, program):
+        check(module, flatten([pass_]))
 
 
 @pytest.mark.parametrize("name", PIPELINES)

@@ -37,7 +37,9 @@ class CompileOptions:
         precision: What is computed in which type, as ATC's `precision_mode_v2`.
         fast_math: What results may differ in, as in `ge-simplify-algebra`.
         streams: At most this many streams.
+        stream_labels: `NODE=LABEL` each: tasks of these nodes go to the stream of the label.
         memory_limit: Bytes of HBM for the work arena; None for what the target has.
+        core_limits: Bytes of `l1`, `ub` or `l0c` of a core that kernels may use, by name.
         l2_limit: Bytes of the L2 in which buffers may stay; None for all of it, 0 for a cache that
             decides for itself.
         memory_policy: conservative, balanced or throughput: whether memory or time comes first;
@@ -63,7 +65,9 @@ class CompileOptions:
     precision: str = "origin"
     fast_math: tuple[str, ...] = ()
     streams: int = 1
+    stream_labels: tuple[str, ...] = ()
     memory_limit: int | None = None
+    core_limits: tuple[tuple[str, int], ...] = ()
     l2_limit: int | None = 0
     memory_policy: str | None = None
     memory_alignment: int | None = None
@@ -162,6 +166,12 @@ class CompiledPlan(RunnablePlan):
         rules = registry_of(self.options.rule_sources).rules.values()
         return fusion_result(self.fired, self.remarks, rules)
 
+    def trace(self) -> str:
+        """Returns the predicted run as a trace for Perfetto, JSON: see docs/machine.md."""
+        from ge_dialect.tools.report.trace import trace_of
+
+        return trace_of(self)
+
     def report(self) -> str:
         """Returns the short summary that `ge-compile` prints."""
         from ge_dialect.tools.report.text import render
@@ -221,6 +231,7 @@ def build_passes(options: CompileOptions) -> Sequence[ModulePass]:
     ]
     lower = LowerPipeline(
         streams=options.streams,
+        stream_labels=options.stream_labels,
         memory_limit=options.memory_limit,
         reuse=options.reuse_memory,
         no_reuse=options.no_reuse,
@@ -229,7 +240,14 @@ def build_passes(options: CompileOptions) -> Sequence[ModulePass]:
         l2_limit=options.l2_limit,
     )
     lowering = [pass_ for pass_ in lower.passes() if not isinstance(pass_, SetTargetPass)]
-    return (SetTargetPass(options.target), *graph, *lowering)
+    limits = dict(options.core_limits)
+    target = SetTargetPass(
+        options.target,
+        l1_limit=limits.get("l1"),
+        ub_limit=limits.get("ub"),
+        l0c_limit=limits.get("l0c"),
+    )
+    return (target, *graph, *lowering)
 
 
 def switched_off(options: CompileOptions) -> tuple[str, ...]:

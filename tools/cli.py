@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.source_text import check_strings
@@ -50,6 +50,19 @@ def run_tool(
             signal.signal(signal.SIGTERM, before)
         # The process ends: what is left need not be searched for garbage.
         gc.freeze()
+
+
+def leave(code: int) -> NoReturn:
+    """Ends the process without taking apart what it holds, a tenth of a compilation's time.
+
+    Under a profiler or a tracer it ends in the ordinary way, so that they can report.
+    """
+    if sys.gettrace() is None and sys.getprofile() is None:
+        with suppress(OSError):  # the ordinary end says what could not be written
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+    sys.exit(code)
 
 
 def _end_cleanly_on_sigterm() -> signal.Handlers | Callable[..., object] | int | None:

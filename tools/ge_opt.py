@@ -27,6 +27,7 @@ from ge_dialect.tools.check.show import Shower, add_show_arguments
 from ge_dialect.tools.cli import (
     check_writable,
     decode_text,
+    leave,
     one_line,
     parse_error,
     read_file,
@@ -35,6 +36,7 @@ from ge_dialect.tools.cli import (
     without_blas_threads,
     write_atomically,
 )
+from ge_dialect.tools.deferred import defer_onnx
 from ge_dialect.tools.fusion_arguments import (
     add_rule_arguments,
     check_requirements,
@@ -383,7 +385,10 @@ def main_with(argv: Sequence[str] | None) -> int:
 def main(argv: Sequence[str] | None = None) -> None:
     """Entry point of the console script."""
     without_blas_threads()
-    sys.exit(run_tool("ge-opt", main_with, argv))
+    if argv is not None:
+        sys.exit(run_tool("ge-opt", main_with, argv))
+    defer_onnx()
+    leave(run_tool("ge-opt", main_with, None))
 
 
 if __name__ == "__main__":

@@ -66,10 +66,10 @@ class FlashAttentionOp(GEOp):
     In this order: scores are multiplied by `scale`; with `softcap` c they become
     `c * tanh(score / c)`; a mask of floats is added, a mask of i1 takes keys away; with `causal`
     query i keeps only keys `j <= i + causal_offset` (absent: 0, which is ONNX's rule for attention
-    without a past; with a past of P keys the offset is P). A query that keeps no key gives NaN, as
-    softmax does, or 0 with `nan_guard`. Where H is greater than Hk, groups of H / Hk consecutive
-    query heads share a key head. Scores, softmax and sums are of the type `accumulate`; one
-    rounding to `T` at the end.
+    without a past; with a past of P keys the offset is P). What takes a key away adds minus
+    infinity to it. A query that keeps no key gives NaN, as softmax does, or 0 with `nan_guard`.
+    Where H is greater than Hk, groups of H / Hk consecutive query heads share a key head. Scores,
+    softmax and sums are of the type `accumulate`; one rounding to `T` at the end.
 
     Constraints:
     - (C1) `q`, `k` and `v` hold floats of one element type.

@@ -9,6 +9,7 @@ functions only.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import (
@@ -274,3 +275,27 @@ def _with_slot_names(node: onnx.NodeProto) -> onnx.NodeProto:
     named.input.extend(f"x{slot}" if name else "" for slot, name in enumerate(node.input))
     named.output.extend(f"y{i}" for i in range(len(node.output)))
     return named
+
+
+@cache
+def plain_version(callee: str, version: int) -> tuple[int, DictionaryAttr]:
+    """Returns the version that an ONNX op has been the same since, and its attributes' defaults.
+
+    Args:
+        callee: `domain::OpType`; of another domain than ONNX's own nothing is known.
+        version: Of the operator set.
+    """
+    import onnx
+
+    domain, op_type = onnx_domain(callee), callee.partition("::")[2]
+    if domain or not onnx.defs.has(op_type, version, domain):
+        return version, DictionaryAttr({})
+    schema: Any = onnx.defs.get_schema(op_type, version, domain)
+    node = onnx.NodeProto(op_type=op_type)
+    kinds = onnx.AttributeProto
+    for attribute in schema.attributes.values():
+        if attribute.default_value.type not in (kinds.UNDEFINED, kinds.GRAPH, kinds.SPARSE_TENSOR):
+            node.attribute.append(attribute.default_value)
+    # The body of a function is made of ops that do change between versions.
+    is_function = schema.has_function or schema.has_context_dependent_function
+    return version if is_function else schema.since_version, attrs_from_node(node)

@@ -46,6 +46,7 @@ from ge_dialect.ge_exec.memory import (
     is_buffer,
     offset_of,
 )
+from ge_dialect.ge_exec.tiling import Tiling
 from ge_dialect.locations import location_names
 from ge_dialect.lowering.om.attributes import AttrValue, OmTensor, OmWeight
 from ge_dialect.lowering.om.model import OmGraph, OmModel, OmOp, const_op
@@ -301,6 +302,8 @@ def task_attrs(task: TaskOp, kernel: KernelOp | None) -> dict[str, AttrValue]:
         "flops": kernel.flops.value.data,
         "tier": "hbm",
     }
+    if kernel.tiling is not None:
+        attrs |= tile_attrs(kernel.tiling)
     inner = [
         op
         for op in kernel.body.block.ops
@@ -319,6 +322,16 @@ def place_attrs(task: TaskOp, stream: int) -> dict[str, AttrValue]:
         "task": task_id(task),
         "input_addresses": tuple(address(value) for value in own_reads(task)),
         "output_addresses": tuple(address(value) for value in own_writes(task)),
+    }
+
+
+def tile_attrs(tiling: Tiling) -> dict[str, AttrValue]:
+    """Returns what a viewer shows of tiles: how many, and where the values lie on the chip."""
+    loops = [f"{loop.extent} by {loop.tile}" for loop in tiling.outer]
+    return {
+        "tiles": tiling.tiles,
+        **({"tile_loops": loops} if loops else {}),
+        "on_chip": [str(buffer) for buffer in tiling.buffers],
     }
 
 

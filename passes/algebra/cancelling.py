@@ -18,6 +18,7 @@ from ge_dialect.ge.binary import (
     SubOp,
 )
 from ge_dialect.ge.elementwise import BinaryOp
+from ge_dialect.ge.normalization import LayerNormOp
 from ge_dialect.ge.unary import AbsOp, ExpOp, LogOp, NegOp, SqrtOp
 from ge_dialect.passes.algebra.common import (
     NO_INFS,
@@ -44,6 +45,20 @@ class DropAddedZero(Simplify):
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, BinaryOp)
         return op.lhs if is_uniform(op.rhs, 0.0 if isinstance(op, AddOp) else -0.0) else None
+
+
+class DropZeroBias(Simplify):
+    """`layer_norm(x) bias 0.0` -> `layer_norm(x)`."""
+
+    roots = (LayerNormOp,)
+    flags = (NO_SIGNED_ZEROS,)
+
+    def simplify(self, op: Operation) -> Simpler:
+        assert isinstance(op, LayerNormOp)
+        if op.bias is None or uniform(op.bias) != 0:
+            return None
+        axis, epsilon = op.axis.value.data, op.epsilon.value.data
+        return [LayerNormOp(op.input, op.scale, axis=axis, epsilon=epsilon)]
 
 
 class NegateForZeroMinus(Simplify):
@@ -207,6 +222,7 @@ def _undone(op: BinaryOp, do: type[BinaryOp], undo: type[BinaryOp]) -> SSAValue 
 
 CANCELLING_RULES = (
     DropAddedZero,
+    DropZeroBias,
     NegateForZeroMinus,
     AbsorbZeroFactor,
     CancelEqualOperands,

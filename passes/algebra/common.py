@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
 from ge_dialect import remarks
+from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.constants import ConstantOp, array_constant, constant_array, splat_constant
 from ge_dialect.ge.dtypes import is_float, to_numpy
 from ge_dialect.ge.types import byte_size, compatible, element_type_of, tensor_of, value_shape
@@ -31,9 +32,11 @@ NO_INFS = "no-infs"
 NO_SIGNED_ZEROS = "no-signed-zeros"
 RECIPROCAL = "reciprocal"
 CONTRACT = "contract"
-FLAGS = (REASSOCIATE, NO_NANS, NO_INFS, NO_SIGNED_ZEROS, RECIPROCAL, CONTRACT)
+MASKS = "masks"
+FLAGS = (REASSOCIATE, NO_NANS, NO_INFS, NO_SIGNED_ZEROS, RECIPROCAL, CONTRACT, MASKS)
 """What `fast-math=` may allow: other roundings, no NaN, no infinity, any sign of a zero, products
-with a reciprocal for quotients, one rounding where there were two."""
+with a reciprocal for quotients, one rounding where there were two; and in attention, that every
+query keeps a key and scores are finite, which no rule of algebra needs but `ge-raise` does."""
 
 MOST_ELEMENTS = 4096
 _MOST_BYTES = 65536
@@ -109,6 +112,22 @@ class Simplify(Rewrite):
             wanted=f"fast-math={flags}",
             fix=f"allow it with {NAME}{{fast-math={flags}}}",
         )
+
+
+def allowed_flags(fast_math: Sequence[str]) -> frozenset[str]:
+    """Returns what the user allows.
+
+    Args:
+        fast_math: Some of `FLAGS`, or `all`.
+
+    Raises:
+        GEError: A flag is unknown (GE0412).
+    """
+    for flag in fast_math:
+        if flag not in (*FLAGS, "all"):
+            known = ", ".join((*FLAGS, "all"))
+            raise GEError("GE0412", f"expected 'fast-math' to be some of {known}, got '{flag}'")
+    return frozenset(FLAGS if "all" in fast_math else fast_math)
 
 
 def of_floats(value: SSAValue) -> bool:

@@ -9,9 +9,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ge_dialect.diagnostics import GEError
 from ge_dialect.passes.algebra.cancelling import CANCELLING_RULES
-from ge_dialect.passes.algebra.common import FLAGS, NAME, Simplify
+from ge_dialect.passes.algebra.common import MASKS, NAME, Simplify, allowed_flags
 from ge_dialect.passes.algebra.fast_math import FAST_RULES
 from ge_dialect.passes.algebra.floats import EXACT_RULES
 from ge_dialect.passes.algebra.integers import INTEGER_RULES
@@ -39,11 +38,7 @@ def algebra_rules(fast_math: Sequence[str] = ()) -> Sequence[Rewrite]:
     Raises:
         GEError: A flag is unknown (GE0412).
     """
-    for flag in fast_math:
-        if flag not in (*FLAGS, "all"):
-            known = ", ".join((*FLAGS, "all"))
-            raise GEError("GE0412", f"expected 'fast-math' to be some of {known}, got '{flag}'")
-    allowed = frozenset(FLAGS if "all" in fast_math else fast_math)
+    allowed = allowed_flags(fast_math)
     return [*(rule(allowed) for rule in RULES), UndoConcat()]
 
 
@@ -53,7 +48,8 @@ class SimplifyAlgebraPass(ModulePass):
 
     Options:
     - `fast-math`: what results may differ in; some of `reassociate`, `no-nans`, `no-infs`,
-      `no-signed-zeros`, `reciprocal`, `contract`, or `all`. Default nothing.
+      `no-signed-zeros`, `reciprocal`, `contract`, or `all`. Default nothing. `masks`, which
+      `ge-raise` knows, allows nothing here.
     """
 
     name = NAME
@@ -63,7 +59,7 @@ class SimplifyAlgebraPass(ModulePass):
     @property
     def exact(self) -> bool:
         """Whether results stay the same to the bit."""
-        return not self.fast_math
+        return not set(self.fast_math) - {MASKS}
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         rules = algebra_rules(self.fast_math)

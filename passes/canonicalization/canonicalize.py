@@ -16,6 +16,7 @@ from ge_dialect.passes.canonicalization.cuts import CUTS_PATTERNS
 from ge_dialect.passes.canonicalization.elementwise import ELEMENTWISE_PATTERNS
 from ge_dialect.passes.canonicalization.epsilon import remark_small_epsilons
 from ge_dialect.passes.canonicalization.gather import GATHER_PATTERNS
+from ge_dialect.passes.canonicalization.host import HOST_PATTERNS
 from ge_dialect.passes.canonicalization.pieces import PIECES_PATTERNS
 from ge_dialect.passes.canonicalization.quantization import QUANTIZATION_PATTERNS
 from ge_dialect.passes.canonicalization.reshape import RESHAPE_PATTERNS
@@ -43,6 +44,7 @@ _CLASSES: tuple[type[Rewrite], ...] = (
     *ROTARY_PATTERNS,
     *ROWS_PATTERNS,
     *WIDENING_PATTERNS,
+    *HOST_PATTERNS,
 )
 
 

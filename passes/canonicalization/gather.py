@@ -45,7 +45,10 @@ class SliceForGather(Rewrite):
         assert isinstance(op, GatherOp)
         size, shape = value_shape(op.input)[op.dimension], value_shape(op.result)
         indices = constant_array(op.indices, MOST_INDICES)
-        if indices is None or not isinstance(size, int) or not is_known(shape):
+        if indices is None or not isinstance(size, int):
+            return
+        in_place = indices.ndim == 1  # what is known of the shape is no matter then
+        if not in_place and not is_known(shape):
             return
         if (start := _first_of_run(indices)) is None:
             return
@@ -53,7 +56,7 @@ class SliceForGather(Rewrite):
         if not 0 <= start <= size - indices.size:
             return
         piece = SliceOp(op.input, [start], [start + indices.size], [op.dimension])
-        rewriter.replace(op, [piece, ReshapeOp(piece.result, shape)])
+        rewriter.replace(op, piece if in_place else [piece, ReshapeOp(piece.result, shape)])
 
 
 class ReshapeForGatherNd(Rewrite):
@@ -80,14 +83,23 @@ class ReshapeForGatherNd(Rewrite):
 
 
 class GatherForGatherNd(Rewrite):
-    """`gather_nd(x, i[..., None])` -> `gather(x, i)` along the first dimension."""
+    """`gather_nd(x, i[..., None])` -> `gather(x, i)` along the first dimension.
+
+    Where the shape of `i` is known, or a reshape of one dimension.
+    """
 
     roots = (GatherNdOp,)
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, GatherNdOp)
         shape = value_shape(op.indices)
-        if op.batch_dims.value.data or shape[-1] != 1 or not is_known(shape):
+        if op.batch_dims.value.data or shape[-1] != 1:
+            return
+        added = op.indices.owner
+        if len(shape) == 2 and isinstance(added, ReshapeOp) and len(value_shape(added.input)) == 1:
+            rewriter.replace(op, GatherOp(op.input, added.input, 0))  # of any number of indices
+            return
+        if not is_known(shape):
             return
         indices = ReshapeOp(op.indices, shape[:-1])
         rewriter.replace(op, [indices, GatherOp(op.input, indices.result, 0)])

@@ -109,7 +109,8 @@ def _masked(
         scores = steps.add(AddOp(scores, steps.cast(op.mask, element_type_of(scores))))
     if visible is None:
         return scores
-    return steps.add(SelectOp(visible, scores, steps.number(-inf, scores)))
+    zero, gone = steps.number(0.0, scores), steps.number(-inf, scores)
+    return steps.add(AddOp(scores, steps.add(SelectOp(visible, zero, gone))))
 
 
 def _guarded(

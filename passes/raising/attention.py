@@ -11,12 +11,13 @@ from typing import ClassVar
 from xdsl.dialects.builtin import f32, f64
 from xdsl.ir import Attribute, Operation
 
+from ge_dialect import remarks
 from ge_dialect.ge.attention import FlashAttentionOp
 from ge_dialect.ge.contractions import MatmulOp
 from ge_dialect.ge.dtypes import is_float
 from ge_dialect.ge.types import Shape, element_type_of, show_shape, value_shape
 from ge_dialect.passes.near_miss import NearMissError
-from ge_dialect.passes.raising.attention_scores import Scores, find_scores
+from ge_dialect.passes.raising.attention_scores import MaskKind, Scores, find_scores
 from ge_dialect.passes.raising.attention_weights import Weights, find_weights
 from ge_dialect.passes.raising.heads import (
     Chain,
@@ -28,7 +29,7 @@ from ge_dialect.passes.raising.heads import (
     unscaled,
 )
 from ge_dialect.passes.raising.masks import combined_mask
-from ge_dialect.passes.raising.match import Found, Raise
+from ge_dialect.passes.raising.match import NAME, Found, Raise
 from ge_dialect.passes.raising.scales import joined_scale
 from ge_dialect.remarks import ReasonClass
 
@@ -115,6 +116,7 @@ class RaiseAttention(Raise):
         heads = choose_heads([*scores.shapes, *weights.shapes])
         _expect_known(op, scores, heads)
         query, key = unscaled(product.lhs), unscaled(product.rhs)
+        self._tell_assumptions(op, weights, scores)
         return FoundAttention(
             op,
             weights,
@@ -125,6 +127,16 @@ class RaiseAttention(Raise):
             ops=[op, *weights.ops, *reversed(scores.ops)],
             feeders=[*query.ops, *key.ops],
         )
+
+    def _tell_assumptions(self, op: MatmulOp, weights: Weights, scores: Scores) -> None:
+        """Says where results are the same only for scores that are no NaN and not infinite."""
+        rule = type(self).__name__
+        if any(mask.kind is not MaskKind.ADD for mask in scores.masks):
+            text = "masked scores are taken to be finite: here they are replaced, in the op -inf"
+            remarks.analysis(NAME, rule, op, f"{text} is added")
+        if weights.nan_guard:
+            text = "the guard is taken to be for queries that keep no key: other NaN stay NaN"
+            remarks.analysis(NAME, rule, op, text)
 
 
 def _lead(product: MatmulOp) -> Shape:

@@ -16,19 +16,25 @@ from ge_dialect.passes.values import owner
 
 
 def attention_like(
-    op: FlashAttentionOp, query: SSAValue, key: SSAValue, scale: float
+    op: FlashAttentionOp,
+    query: SSAValue,
+    key: SSAValue,
+    scale: float,
+    *,
+    mask: SSAValue | None = None,
+    nan_guard: bool | None = None,
 ) -> FlashAttentionOp:
-    """Returns `op` with other queries, keys and scale."""
+    """Returns `op` with other queries, keys and scale, and another mask and guard where given."""
     return FlashAttentionOp(
         query,
         key,
         op.v,
-        op.mask,
+        op.mask if mask is None else mask,
         scale=scale,
         causal=op.causal is not None,
         causal_offset=None if op.causal_offset is None else op.causal_offset.value.data,
         softcap=None if op.softcap is None else op.softcap.value.data,
-        nan_guard=op.nan_guard is not None,
+        nan_guard=op.nan_guard is not None if nan_guard is None else nan_guard,
         accumulate=op.accumulate,
     )
 

@@ -10,7 +10,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.passes.algebra.common import MASKS, allowed_flags
 from ge_dialect.passes.driver import Driver
+from ge_dialect.passes.raising.assumed_masks import AssumeKeptKeys
 from ge_dialect.passes.raising.attention import RaiseAttention
 from ge_dialect.passes.raising.casts import AbsorbWidening
 from ge_dialect.passes.raising.constant_masks import SimplifyConstantMask
@@ -46,6 +48,7 @@ _CLASSES: tuple[type[Raise], ...] = (
     AbsorbWidening,
     AbsorbScales,
     SpreadGroupedQueries,
+    AssumeKeptKeys,
     SimplifyConstantMask,
     RaiseGroupNorm,
     RaiseRotary,
@@ -58,23 +61,32 @@ _CLASSES: tuple[type[Raise], ...] = (
     PlainGemm,
 )
 
+_ALWAYS = tuple(pattern for pattern in _CLASSES if pattern is not AssumeKeptKeys)
+
 COMPOSITES: tuple[str, ...] = tuple(dict.fromkeys(pattern.composite for pattern in _CLASSES))
 """What the option of the pass may name."""
 
 
-def raising_patterns(composites: Sequence[str] = ()) -> Sequence[Raise]:
+def raising_patterns(
+    composites: Sequence[str] = (), fast_math: Sequence[str] = ()
+) -> Sequence[Raise]:
     """Returns the patterns of some composites, of all where none is named.
 
+    Args:
+        composites: Some of `COMPOSITES`.
+        fast_math: What results may differ in; of the flags, `masks` counts here.
+
     Raises:
-        GEError: A name is unknown (GE0410).
+        GEError: A name (GE0410) or a flag (GE0412) is unknown.
     """
+    classes = _CLASSES if MASKS in allowed_flags(fast_math) else _ALWAYS
     for name in composites:
         if name not in COMPOSITES:
             raise GEError(
                 "GE0410",
                 f"expected 'composites' to be some of {', '.join(COMPOSITES)}, got '{name}'",
             )
-    return [pattern() for pattern in _CLASSES if not composites or pattern.composite in composites]
+    return [pattern() for pattern in classes if not composites or pattern.composite in composites]
 
 
 @dataclass(frozen=True)
@@ -86,11 +98,14 @@ class RaisePass(ModulePass):
 
     Options:
     - `composites`: which to raise, by name. Default all.
+    - `fast-math`: what results may differ in, as in `ge-simplify-algebra`; `masks` counts here:
+      every query keeps a key, and scores are finite. Default nothing.
     """
 
     name = NAME
 
     composites: tuple[str, ...] = ()
+    fast_math: tuple[str, ...] = ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        Driver(NAME, raising_patterns(self.composites)).run(op)
+        Driver(NAME, raising_patterns(self.composites, self.fast_math)).run(op)

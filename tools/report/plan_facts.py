@@ -15,6 +15,7 @@ from ge_dialect.locations import location_names
 from ge_dialect.lowering.om.decode import read_plan
 from ge_dialect.lowering.om.encode import model_name, plan_of
 from ge_dialect.lowering.om.layout import PartitionType
+from ge_dialect.lowering.predict import predict_plan
 from ge_dialect.lowering.verify_plan import verify_plan
 from ge_dialect.targets.dlti import target_of
 from ge_dialect.tools.report.summary import memory, predicted_us
@@ -92,7 +93,7 @@ def _numbers(loaded: LoadedPlan, plan: PlanOp) -> dict[str, dict[str, Any]]:
         "cost": {
             "traffic": plan_traffic(plan),
             "compulsory": compulsory_traffic(plan),
-            "predicted_us": predicted_us(plan, target),
+            "predicted_us": predicted_us(predict_plan(plan, target)),
         },
         "file": {names.get(entry.type, str(entry.type)): entry.size for entry in entries},
     }

@@ -39,6 +39,7 @@ class Memory:
         default_factory=dict[SSAValue, npt.NDArray[Any]]
     )
     objects: dict[SSAValue, Any] = field(default_factory=dict[SSAValue, Any])
+    poisoned: bool = False
 
     def read(self, value: SSAValue) -> Any:
         """Returns what a value holds: a read-only array, or the object.
@@ -78,7 +79,8 @@ class Memory:
         self.readable[value].flags.writeable = False
 
     def poison_all(self) -> None:
-        """Fills everything but weights with poison."""
+        """Fills everything but weights with poison; kernels do so with the chip from now on."""
+        self.poisoned = True
         for arena in self.arenas.values():
             arena.fill(POISON)
 

@@ -30,6 +30,7 @@ from ge_dialect.tools.runtime.schedule import (
     run_interleaved,
     run_threads,
 )
+from ge_dialect.tools.runtime.tiles import TiledKernel
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class TaskTime:
         what: The kernel's symbol, or the kind of task: "copy", "store", "branch" or "loop".
         node: The node of the model it comes from, or "".
         seconds: Wall-clock time of the reference kernel, which says nothing about a device.
+        start: Seconds since the run began.
     """
 
     task: int
@@ -49,6 +51,7 @@ class TaskTime:
     what: str
     node: str
     seconds: float
+    start: float = 0.0
 
 
 class Executor:
@@ -132,8 +135,9 @@ class Executor:
             else:
                 np.copyto(memory.writable[op.result], arrays[op.io_name.data])
         lifetimes = Lifetimes(self.plan, memory) if poison else None
+        began = time.perf_counter()
         workers = [
-            _StreamWorker(stream.id.value.data, self._kernels, memory, lifetimes, times)
+            _StreamWorker(stream.id.value.data, self._kernels, memory, lifetimes, times, began)
             for stream in self.plan.streams
         ]
         self._run_streams(workers, seed)
@@ -158,10 +162,11 @@ class _StreamWorker:
     """
 
     stream: int
-    kernels: Mapping[TaskOp, Run]
+    kernels: Mapping[TaskOp, Run | TiledKernel]
     memory: Memory
     lifetimes: Lifetimes | None
     times: list[TaskTime] | None
+    began: float
 
     def __call__(self, task: TaskOp) -> None:
         started = time.perf_counter()
@@ -170,7 +175,8 @@ class _StreamWorker:
         else:
             run_task(task, self.kernels.get(task), self.memory)
         if self.times is not None:
-            self.times.append(_task_time(task, self.stream, time.perf_counter() - started))
+            begin = started - self.began
+            self.times.append(_task_time(task, self.stream, begin, started))
         if self.lifetimes is not None:
             self.lifetimes.finished(task)
 
@@ -184,10 +190,11 @@ def load_plan(path: str) -> LoadedPlan:
     return read_plan(path)
 
 
-def _task_time(task: TaskOp, stream: int, seconds: float) -> TaskTime:
+def _task_time(task: TaskOp, stream: int, start: float, started: float) -> TaskTime:
+    seconds = time.perf_counter() - started
     kind = task.name.removeprefix("ge_exec.")
     what = task.kernel.string_value() if isinstance(task, LaunchOp) else kind
-    return TaskTime(task_id(task), stream, what, location_name(task) or "", seconds)
+    return TaskTime(task_id(task), stream, what, location_name(task) or "", seconds, start)
 
 
 def _copied(content: Any) -> Any:
@@ -199,18 +206,24 @@ def _copied(content: Any) -> Any:
     return content
 
 
-def _kernels(module: ModuleOp, plan: PlanOp) -> dict[TaskOp, Run]:
+def _kernels(module: ModuleOp, plan: PlanOp) -> dict[TaskOp, Run | TiledKernel]:
     """Returns what each launch runs, checked against it."""
     symbols = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, KernelOp)}
-    runs: dict[KernelOp, Run] = {}
-    found: dict[TaskOp, Run] = {}
+    runs: dict[KernelOp, Run | TiledKernel] = {}
+    found: dict[TaskOp, Run | TiledKernel] = {}
     for task in plan.all_tasks():
         if isinstance(task, LaunchOp):
             kernel = check_launch(task, symbols.get(task.kernel.string_value()))
             if kernel not in runs:
-                runs[kernel] = compile_block(kernel.body.block) or _interpreted(module, kernel)
+                runs[kernel] = _run_of(module, kernel)
             found[task] = runs[kernel]
     return found
+
+
+def _run_of(module: ModuleOp, kernel: KernelOp) -> Run | TiledKernel:
+    if kernel.tiling is not None:
+        return TiledKernel(kernel)
+    return compile_block(kernel.body.block) or _interpreted(module, kernel)
 
 
 def _interpreted(module: ModuleOp, kernel: KernelOp) -> Run:
