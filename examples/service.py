@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.tools.api import CompiledPlan, load
+from ge_dialect.tools.api import CompiledPlan
+from ge_dialect.tools.loading import load
 
 MAX_BODY = 64 << 20
 """Bytes of a request."""

@@ -19,7 +19,8 @@ sys.path.insert(0, str(ROOT))
 
 from ge_dialect.lowering.om.file import read_om  # noqa: E402
 from ge_dialect.lowering.om.versions import PLAN_VERSION  # noqa: E402
-from ge_dialect.tools.api import compile, load, make_context  # noqa: E402
+from ge_dialect.tools.api import compile, make_context  # noqa: E402
+from ge_dialect.tools.loading import load  # noqa: E402
 from ge_dialect.tools.runtime.npz import write_npz  # noqa: E402
 from ge_dialect.tools.runtime.ports import random_feeds  # noqa: E402
 

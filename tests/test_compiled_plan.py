@@ -17,7 +17,8 @@ import pytest
 from xdsl.parser import Parser
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.tools.api import CompiledPlan, compile, load, make_context
+from ge_dialect.tools.api import CompiledPlan, compile, make_context
+from ge_dialect.tools.loading import load
 from ge_dialect.tools.runtime import arenas
 
 T = "tensor<64x64xf32>"

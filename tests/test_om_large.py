@@ -12,7 +12,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from ge_dialect.lowering.om.file import read_om
-from ge_dialect.tools.api import load
+from ge_dialect.tools.loading import load
 
 ROOT = Path(__file__).resolve().parent.parent
 ROWS, COLUMNS = 1_310_721, 1024

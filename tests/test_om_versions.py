@@ -25,7 +25,7 @@ from ge_dialect.lowering.om.versions import (
     upgraded,
 )
 from ge_dialect.lowering.om.writer import Partition, container_bytes
-from ge_dialect.tools.api import load
+from ge_dialect.tools.loading import load
 from ge_dialect.tools.runtime.compare import compare, tolerance_of
 
 FOLDER = Path(__file__).resolve().parent / "golden"

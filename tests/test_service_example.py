@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ge_dialect.tools.api import compile, load
+from ge_dialect.tools.api import compile
+from ge_dialect.tools.loading import load
 
 
 @pytest.fixture(scope="module")

@@ -179,24 +179,6 @@ class CompiledPlan(RunnablePlan):
         return render(self.summary)
 
 
-def load(path: str | Path) -> CompiledPlan:
-    """Returns the plan in an `.om` file; the model it was made of is not needed.
-
-    Nothing in the file is trusted. It stays mapped as long as the plan lives; what takes its place
-    on the disk is not looked at.
-
-    Raises:
-        GEError: It cannot be read, is damaged or of another version (GE06xx).
-    """
-    from ge_dialect.lowering.om.decode import read_plan
-    from ge_dialect.lowering.om.encode import model_name
-
-    loaded = read_plan(str(path))
-    return CompiledPlan(
-        loaded.module, model_name(loaded.module), CompileOptions(), weights=loaded.weights
-    )
-
-
 def make_context() -> Context:
     """Returns a context with builtin, func, dlti and our two dialects."""
     from xdsl.dialects.builtin import Builtin
