@@ -15,6 +15,7 @@ from ge_dialect.ge.types import is_tensor
 from ge_dialect.ge_exec import BranchOp, KernelOp, LaunchOp, LoopOp, PlanOp, kernels_by_name
 from ge_dialect.ge_exec.control import TaskOp, reads, writes
 from ge_dialect.ge_exec.memory import buffer_bytes
+from ge_dialect.lowering.at_sizes import bound_kernel, greatest_sizes
 from ge_dialect.lowering.dependencies import streams_of, task_graph
 from ge_dialect.lowering.machine.cost import (
     KernelCost,
@@ -45,11 +46,16 @@ class TaskCost:
 def task_costs(plan: PlanOp, tasks: Sequence[TaskOp], target: Target) -> list[TaskCost]:
     """Returns the predicted cost of each task of a plan; each kernel is looked at once.
 
+    Kernels with symbols are taken at the greatest sizes.
+
     A branch costs what its more expensive side does; a loop its tasks times the iterations, one
     where their number is not known before the run.
     """
     kernels = kernels_by_name(plan)
-    operations = {name: kernel_operations(kernel) for name, kernel in kernels.items()}
+    sizes = greatest_sizes(plan)
+    operations = {
+        name: kernel_operations(bound_kernel(kernel, sizes)) for name, kernel in kernels.items()
+    }
     model = _Costs(kernels, operations, target)
     return [model.of(task) for task in tasks]
 

@@ -19,6 +19,7 @@ from ge_dialect.passes import rewrites, statistics
 from ge_dialect.passes.infer_types import InferTypesPass
 from ge_dialect.passes.repeats.outline_repeats import NAME, expand_repeats, shorten_repeats
 from ge_dialect.passes.repeats.shorten import Shortened
+from ge_dialect.passes.symbols.resolve_symbols import ResolveSymbolsPass
 from ge_dialect.tools import api
 from ge_dialect.tools.api import CompiledPlan, PassRecord, Watch, make_context
 from ge_dialect.tools.fusion_arguments import fired_rules
@@ -63,8 +64,9 @@ class Outlining:
     @staticmethod
     def of(passes: Sequence[ModulePass], wanted: bool) -> Outlining:
         """Returns the outlining of a pipeline; of no pass where it is not wanted."""
-        inferring = [step for step, one in enumerate(passes) if isinstance(one, InferTypesPass)]
-        first = end = inferring[0] + 1 if inferring else 0
+        typing = InferTypesPass | ResolveSymbolsPass
+        inferring = [step for step, one in enumerate(passes) if isinstance(one, typing)]
+        first = end = inferring[-1] + 1 if inferring else 0
         while inferring and end < len(passes) and passes[end].name in LOCAL:
             end += 1
         possible = wanted and rewrites.active() is None

@@ -46,7 +46,8 @@ def write_plan(module: ModuleOp, path: str) -> None:
     target = attached_target(module)
     name = model_name(module)
     model = om_model(plan, name, packed.size, None if target is None else target.name)
-    write_om(path, model, text, packed if packed.size else b"")
+    payload = packed if packed.size else b""
+    write_om(path, model, text, payload, dynamic=bool(plan.symbols))
 
 
 def model_name(module: ModuleOp) -> str:

@@ -30,6 +30,7 @@ from ge_dialect.tools.runtime.schedule import (
     run_interleaved,
     run_threads,
 )
+from ge_dialect.tools.runtime.sizes import BoundKernels, ports_at, read_sizes
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,32 @@ class TaskTime:
     what: str
     node: str
     seconds: float
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What one run needs beside the plan."""
+
+    memory: Memory
+    kernels: Mapping[TaskOp, Run]
+    lifetimes: Lifetimes | None
+    times: list[TaskTime] | None
+
+    def worker(self, stream: int) -> Worker:
+        """Returns what runs the tasks of one stream."""
+
+        def run(task: TaskOp) -> None:
+            started = time.perf_counter()
+            if isinstance(task, ControlOp):
+                run_control(task, self.memory, run)
+            else:
+                run_task(task, self.kernels.get(task), self.memory)
+            if self.times is not None:
+                self.times.append(_task_time(task, stream, time.perf_counter() - started))
+            if self.lifetimes is not None:
+                self.lifetimes.finished(task)
+
+        return run
 
 
 class Executor:
@@ -74,7 +101,8 @@ class Executor:
         self.outputs: Sequence[Port] = output_ports(self.plan)
         self.times: Sequence[TaskTime] = ()
         """Of the last run with `profile`, in the order of the plan."""
-        self._kernels = _kernels(module, self.plan)
+        self._launched = _launched(module, self.plan)
+        self._kernels = BoundKernels(lambda kernel: _runnable(module, kernel))
         self._layout = Layout(self.plan, weights)
 
     def run(
@@ -100,7 +128,11 @@ class Executor:
                 or a kernel fails (GE0808, GE0809).
         """
         arrays = check_feeds(self.inputs, feeds)
-        memory = self._layout.allocate()
+        sizes = read_sizes(self.plan, arrays)
+        if sizes:  # what the symbols leave open is known now
+            arrays = check_feeds(ports_at(self.inputs, self.plan, sizes), feeds)
+        memory = self._layout.allocate(sizes)
+        kernels = {task: self._kernels.at(kernel, sizes) for task, kernel in self._launched}
         if poison:
             memory.poison_all()
         for op in self.plan.inputs:
@@ -110,49 +142,19 @@ class Executor:
                 np.copyto(memory.writable[op.result], arrays[op.io_name.data])
         lifetimes = Lifetimes(self.plan, memory) if poison else None
         times: list[TaskTime] | None = [] if profile else None
-        self._run(memory, lifetimes, times, schedule_seed)
+        run = _Run(memory, kernels, lifetimes, times)
+        self._run(run, schedule_seed)
         if times is not None:
             self.times = sorted(times, key=lambda entry: entry.task)
         return {op.io_name.data: _copied(memory.read(op.buffer)) for op in self.plan.outputs}
 
-    def _run(
-        self,
-        memory: Memory,
-        lifetimes: Lifetimes | None,
-        times: list[TaskTime] | None,
-        seed: int | None,
-    ) -> None:
+    def _run(self, run: _Run, seed: int | None) -> None:
         streams = [tuple(stream.body.block.ops) for stream in self.plan.streams]
-        workers = [
-            self._worker(stream.id.value.data, memory, lifetimes, times)
-            for stream in self.plan.streams
-        ]
+        workers = [run.worker(stream.id.value.data) for stream in self.plan.streams]
         if seed is not None or len(streams) > MAX_THREADS:
             run_interleaved(streams, workers, seed)
         else:
             run_threads(streams, workers)
-
-    def _worker(
-        self,
-        stream: int,
-        memory: Memory,
-        lifetimes: Lifetimes | None,
-        times: list[TaskTime] | None,
-    ) -> Worker:
-        """Returns what runs the tasks of one stream."""
-
-        def run(task: TaskOp) -> None:
-            started = time.perf_counter()
-            if isinstance(task, ControlOp):
-                run_control(task, memory, run)
-            else:
-                run_task(task, self._kernels.get(task), memory)
-            if times is not None:
-                times.append(_task_time(task, stream, time.perf_counter() - started))
-            if lifetimes is not None:
-                lifetimes.finished(task)
-
-        return run
 
 
 def load_plan(path: str) -> LoadedPlan:
@@ -179,18 +181,18 @@ def _copied(content: Any) -> Any:
     return content
 
 
-def _kernels(module: ModuleOp, plan: PlanOp) -> dict[TaskOp, Run]:
-    """Returns what each launch runs, checked against it."""
+def _launched(module: ModuleOp, plan: PlanOp) -> Sequence[tuple[TaskOp, KernelOp]]:
+    """Returns each launch with its kernel, checked against it."""
     symbols = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, KernelOp)}
-    runs: dict[KernelOp, Run] = {}
-    found: dict[TaskOp, Run] = {}
-    for task in plan.all_tasks():
-        if isinstance(task, LaunchOp):
-            kernel = check_launch(task, symbols.get(task.kernel.string_value()))
-            if kernel not in runs:
-                runs[kernel] = compile_block(kernel.body.block) or _interpreted(module, kernel)
-            found[task] = runs[kernel]
-    return found
+    return [
+        (task, check_launch(task, symbols.get(task.kernel.string_value())))
+        for task in plan.all_tasks()
+        if isinstance(task, LaunchOp)
+    ]
+
+
+def _runnable(module: ModuleOp, kernel: KernelOp) -> Run:
+    return compile_block(kernel.body.block) or _interpreted(module, kernel)
 
 
 def _interpreted(module: ModuleOp, kernel: KernelOp) -> Run:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from xdsl.ir import Attribute, SSAValue
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.ge_exec import CopyOp, KernelOp, LaunchOp, ObjectType, StoreOp
+from ge_dialect.ge_exec import BoundedType, CopyOp, KernelOp, LaunchOp, ObjectType, StoreOp
 from ge_dialect.ge_exec.control import SimpleTaskOp
 from ge_dialect.ge_exec.memory import storage_type
 from ge_dialect.interpreters.compiled import Run
@@ -119,7 +119,7 @@ def check_launch(task: LaunchOp, kernel: KernelOp | None) -> KernelOp:
 def _check_types(
     task: LaunchOp, what: str, formal: Sequence[SSAValue], actual: Sequence[SSAValue]
 ) -> None:
-    expected = [storage_type(value.type) for value in formal]
+    expected = [value.type for value in formal]
     got = [value.type for value in actual]
     if len(expected) != len(got) or not all(map(_fits, expected, got)):
         raise GEError(
@@ -131,9 +131,11 @@ def _check_types(
 
 def _fits(expected: Attribute, got: Attribute) -> bool:
     """Whether a kernel's value may be in a place; an object takes what has no fixed size."""
-    if isinstance(expected, ObjectType) and isinstance(got, ObjectType):
+    if isinstance(got, ObjectType):
         return True  # what it holds is checked by whoever reads it
-    return isinstance(got, ObjectType) or expected == got
+    return (got.value if isinstance(got, BoundedType) else got) == (
+        expected if isinstance(got, BoundedType) else storage_type(expected)
+    )
 
 
 def _listed(types: Sequence[Attribute]) -> str:
