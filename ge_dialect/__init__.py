@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ge_dialect.diagnostics import GEError
     from ge_dialect.passes.fusion.article import FusionRuleRegistry, fusion_rule
     from ge_dialect.tools.api import CompiledPlan, build_pipeline, compile
+    from ge_dialect.tools.dynamic_shapes import set_shape_range
 
 __version__ = "0.1.0"
 
@@ -24,6 +25,7 @@ __all__ = [
     "build_pipeline",
     "compile",
     "fusion_rule",
+    "set_shape_range",
 ]
 
 _LAZY = {
@@ -33,6 +35,7 @@ _LAZY = {
     "build_pipeline": "ge_dialect.tools.api",
     "compile": "ge_dialect.tools.api",
     "fusion_rule": "ge_dialect.passes.fusion.article",
+    "set_shape_range": "ge_dialect.tools.dynamic_shapes",
 }
 
 _here = Path(__file__).parent

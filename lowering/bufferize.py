@@ -68,6 +68,8 @@ class BufferizePass(ModulePass):
             donated = [inputs[index] for index in donated_arguments(function)]
             plan = bufferizer.plan(function, inputs, outputs, donated)
             add_guards(plan, function, ranges)
+            if "ge.gear" in function.attributes:
+                plan.attributes["ge.gear"] = function.attributes["ge.gear"]
             op.body.block.insert_op_before(plan, function)
             count_flops(kernels_by_name(plan).values(), plan)
             function.detach()

@@ -48,6 +48,7 @@ class CompileOptions:
         fusion_switch_file: GE's file of rules to turn off.
         verify_each: Whether the IR is verified after every pass that rewrote something; else
             once, before it is lowered. The plan is verified when it is saved or run.
+        gears: For each gear the sizes of all symbols, `batch=1 seq=128`; one plan for each.
         outline: Whether repeated blocks, such as the layers of a transformer, are optimised once.
     """
 
@@ -66,6 +67,7 @@ class CompileOptions:
     fusion_baseline: str | None = None
     fusion_switch_file: str | None = None
     verify_each: bool = False
+    gears: tuple[str, ...] = ()
     outline: bool = True
 
 
@@ -128,9 +130,9 @@ class CompiledPlan:
         Raises:
             GEError: An input is missing, or has another shape or type.
         """
-        from ge_dialect.tools.runtime.executor import Executor
+        from ge_dialect.tools.runtime.gears import make_executor
 
-        return Executor(self.module).run(feeds)
+        return make_executor(self.module).run(feeds)
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -187,6 +189,8 @@ def build_passes(options: CompileOptions) -> Sequence[ModulePass]:
         fuse if isinstance(pass_, FuseRulesPass) else pass_
         for pass_ in OptimizePipeline(options.level, options.fast_math, options.precision).passes()
     ]
+    if options.gears:
+        graph = with_gears(graph, options)
     lower = LowerPipeline(
         streams=options.streams,
         memory_limit=options.memory_limit,
@@ -194,6 +198,20 @@ def build_passes(options: CompileOptions) -> Sequence[ModulePass]:
     )
     lowering = [pass_ for pass_ in lower.passes() if not isinstance(pass_, SetTargetPass)]
     return (SetTargetPass(options.target), *graph, *lowering)
+
+
+def with_gears(graph: Sequence[ModulePass], options: CompileOptions) -> list[ModulePass]:
+    """Returns graph passes with the split into gears, and what simplifies each of them anew.
+
+    What does not depend on sizes is simplified before, once for all gears.
+    """
+    from ge_dialect.passes.pipelines import OptimizePipeline
+    from ge_dialect.passes.symbols.split_gears import SplitGearsPass
+
+    shared = OptimizePipeline(min(options.level, 1), options.fast_math).passes()
+    typed = len(OptimizePipeline(0).passes())
+    split = SplitGearsPass(options.gears)
+    return [*graph[: len(shared)], split, *shared[typed:], *graph[len(shared) :]]
 
 
 def switched_off(options: CompileOptions) -> tuple[str, ...]:
@@ -288,6 +306,7 @@ def compile(
     model: str | Path | onnx.ModelProto | ModuleOp,
     *,
     input_shapes: InputShapes | str | None = None,
+    dynamic_dims: Sequence[Sequence[int]] = (),
     options: CompileOptions | None = None,
     watch: Watch | None = None,
     **overrides: Any,
@@ -296,7 +315,8 @@ def compile(
 
     Args:
         model: Path of a file, a model in memory, or IR (which is changed in place).
-        input_shapes: As ATC's `--input_shape`; for files and models.
+        input_shapes: As ATC's `--input_shape`, sizes or ranges; for files and models.
+        dynamic_dims: Gears: for each a size for every dimension that `input_shapes` leaves open.
         options: What to do; `overrides` are fields of it by name.
         watch: Is told of every pass; what it raises ends the compilation.
 
@@ -314,6 +334,8 @@ def compile(
     else:
         module, name = load_model(model, input_shapes)
     module.attributes.setdefault("ge.model", StringAttr(name))
+    if dynamic_dims:
+        chosen = replace(chosen, gears=_gears(module, input_shapes, dynamic_dims))
     plan = CompiledPlan(module, name, chosen, opset=_opset(module))
     with remarks.collect() as found:
         run_passes(plan, watch or Watch())
@@ -321,6 +343,18 @@ def compile(
     _check_fusions(plan)
     plan.compile_seconds = time.perf_counter() - started
     return plan
+
+
+def _gears(
+    module: ModuleOp,
+    input_shapes: InputShapes | str | None,
+    dynamic_dims: Sequence[Sequence[int]],
+) -> tuple[str, ...]:
+    from ge_dialect.frontends.onnx.input_shapes import parse_input_shapes
+    from ge_dialect.tools.dynamic_shapes import DynamicShapes, declare_gears
+
+    shapes = parse_input_shapes(input_shapes) if isinstance(input_shapes, str) else input_shapes
+    return declare_gears(module, DynamicShapes(shapes, tuple(map(tuple, dynamic_dims))))
 
 
 def _check_fusions(plan: CompiledPlan) -> None:

@@ -107,11 +107,12 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
 def main_with(argv: Sequence[str] | None) -> int:
     """Runs the tool; errors are exceptions."""
     args = parse(argv)
-    from ge_dialect.tools.runtime.executor import Executor, load_plan
+    from ge_dialect.tools.runtime.executor import load_plan
+    from ge_dialect.tools.runtime.gears import make_executor
 
     loaded = load_plan(args.model)
     with loaded.file:
-        executor = Executor(loaded.module, loaded.weights)
+        executor = make_executor(loaded.module, loaded.weights)
         if args.print_inputs:
             show(port_lines(executor))
             return 0

@@ -50,6 +50,12 @@ IR: dict[str, CodeInfo] = {
         ),
         solution="Declare the sizes that work, or export the model without the constant.",
     ),
+    "GE0331": CodeInfo(
+        title="gear that the model does not take",
+        symptom="A set of sizes is refused; the message names the gear and the reason.",
+        cause="The sizes contradict each other or an op of the model, or one is missing.",
+        solution="Correct or drop the gear; the others are fine where the hint says so.",
+    ),
     "GE0390": CodeInfo(
         title="a pass left the module invalid",
         symptom="The module was valid before a pass and is not after it.",

@@ -102,4 +102,10 @@ RUNTIME: dict[str, CodeInfo] = {
         cause="An op of the model needs them to be equal, to broadcast, or to divide each other.",
         solution="Give inputs whose sizes fit; the hint names the op that needs it.",
     ),
+    "GE0822": CodeInfo(
+        title="no gear for the sizes",
+        symptom="The sizes of the inputs are those of no gear that the model was compiled for.",
+        cause="A model with gears runs at exactly their sizes.",
+        solution="Pad the inputs to the next gear, or compile the model with a further gear.",
+    ),
 }

@@ -10,6 +10,7 @@ from xdsl.passes import ModulePass
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.tools import api
+from ge_dialect.tools.dynamic_shapes import read_arguments
 
 
 class _NumericsWatch(api.Watch):
@@ -43,7 +44,14 @@ def compile_guarded(model: str, args: Namespace, options: api.CompileOptions) ->
     """
     watch = None if args.check_numerics is None else _NumericsWatch(args)
     try:
-        return api.compile(model, input_shapes=args.input_shape, options=options, watch=watch)
+        asked = read_arguments(args)
+        return api.compile(
+            model,
+            input_shapes=asked.shapes,
+            dynamic_dims=asked.gears,
+            options=options,
+            watch=watch,
+        )
     except GEError as error:
         from ge_dialect.tools.check.crash import FAULTS
 
@@ -59,7 +67,7 @@ def _with_reproducer(
     from ge_dialect.tools.check.crash import PassFailedError, reproduced, write_failure
 
     def load() -> ModuleOp:
-        return api.load_model(model, args.input_shape)[0]
+        return api.load_model(model, read_arguments(args).shapes)[0]
 
     step = error.step if isinstance(error, PassFailedError) else None
     ctx = api.make_context()

@@ -87,15 +87,18 @@ class Executor:
         module: Kernels and one plan with addresses.
         weights: WEIGHTS_DATA where the module comes from an `.om` file; None where the weights of
             the module know their bytes.
+        plan: Which plan of the module; None for its only one.
 
     Raises:
         GEError: There is no plan (GE0620), it is not sound (GE0540), or a launch does not fit its
             kernel (GE0807).
     """
 
-    def __init__(self, module: ModuleOp, weights: memoryview | None = None):
+    def __init__(
+        self, module: ModuleOp, weights: memoryview | None = None, plan: PlanOp | None = None
+    ):
         self.module = module
-        self.plan = plan_of(module)
+        self.plan = plan_of(module) if plan is None else plan
         verify_plan(self.plan)
         self.inputs: Sequence[Port] = input_ports(self.plan)
         self.outputs: Sequence[Port] = output_ports(self.plan)
