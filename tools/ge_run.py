@@ -158,7 +158,7 @@ def read_feeds(executor: Executor, args: argparse.Namespace) -> Arrays:
         sides = Side("input", executor.inputs), Side("output", executor.outputs)
         feeds = read_npz(args.inputs, *sides)
     if args.random_inputs is not None:
-        feeds = random_feeds(executor.inputs, args.random_inputs) | feeds
+        feeds = random_feeds(executor.example_inputs(), args.random_inputs) | feeds
     return feeds
 
 
@@ -209,6 +209,7 @@ def port_lines(executor: Executor) -> Iterator[str]:
     """Yields inputs and outputs with shapes and types."""
     yield from (f"input {port}" for port in executor.inputs)
     yield from (f"output {port}" for port in executor.outputs)
+    yield from executor.size_lines()
 
 
 def profile_lines(times: Sequence[TaskTime]) -> Iterator[str]:

@@ -59,7 +59,7 @@ FILES: dict[str, CodeInfo] = {
         title="malformed gears",
         symptom="Gears or ranges are refused; the message says what is expected.",
         cause="They are no whole numbers, too few, or do not fit the dimensions that are open.",
-        solution='Write -1 in `--input_shape` for what differs, and a size for each in every gear:'
+        solution="Write -1 in `--input_shape` for what differs, and a size for each in every gear:"
         ' `--input_shape "ids:-1,-1" --dynamic_dims "1,128;1,256"`.',
     ),
 }

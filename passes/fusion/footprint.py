@@ -19,8 +19,8 @@ from xdsl.ir import Operation, SSAValue
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.convolution import WindowContractionOp
+from ge_dialect.ge.greatest import byte_size, num_elements, value_shape
 from ge_dialect.ge.pooling import PoolOp
-from ge_dialect.ge.types import byte_size, num_elements, value_shape
 from ge_dialect.passes.fusion.tiling import (
     EXPANDING,
     Role,

@@ -32,6 +32,7 @@ from xdsl.passes import ModulePass
 from ge_dialect import remarks
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.ge.greatest import at_greatest
 from ge_dialect.ge.structure import IfOp, LoopOp
 from ge_dialect.passes import rewrites, statistics
 from ge_dialect.passes.schedule.model import BlockModel, model_of, read_values
@@ -60,6 +61,7 @@ class SchedulePass(ModulePass):
     policy: str = "balanced"
     target: str | None = None
 
+    @at_greatest
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         from ge_dialect.targets.dlti import target_of
 

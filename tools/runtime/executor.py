@@ -16,6 +16,7 @@ from ge_dialect.ge_exec.control import ControlOp, TaskOp, task_id
 from ge_dialect.interpreters.compiled import Run, compile_block
 from ge_dialect.interpreters.functions import make_interpreter
 from ge_dialect.locations import location_name
+from ge_dialect.lowering.at_sizes import least_sizes
 from ge_dialect.lowering.om.decode import LoadedPlan, read_plan
 from ge_dialect.lowering.om.encode import plan_of
 from ge_dialect.lowering.verify_plan import verify_plan
@@ -30,7 +31,7 @@ from ge_dialect.tools.runtime.schedule import (
     run_interleaved,
     run_threads,
 )
-from ge_dialect.tools.runtime.sizes import BoundKernels, ports_at, read_sizes
+from ge_dialect.tools.runtime.sizes import BoundKernels, ports_at, read_sizes, show_range
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,15 @@ class Executor:
         self._launched = _launched(module, self.plan)
         self._kernels = BoundKernels(lambda kernel: _runnable(module, kernel))
         self._layout = Layout(self.plan, weights)
+
+    def size_lines(self) -> Sequence[str]:
+        """Returns a line for each symbol, and for what has to hold of them."""
+        ranges = [f"size {op.symbol.data} {show_range(op.known)}" for op in self.plan.symbols]
+        return [*ranges, *(f"guard {op.guard}" for op in self.plan.guards)]
+
+    def example_inputs(self) -> Sequence[Port]:
+        """Returns the inputs at sizes that the plan takes: the least of each range."""
+        return ports_at(self.inputs, self.plan, least_sizes(self.plan))
 
     def run(
         self,

@@ -36,6 +36,14 @@ class GearExecutor(Executor):
         self.outputs = _common([executor.outputs for _, executor in self.gears])
         self.times: Sequence[TaskTime] = ()
 
+    def size_lines(self) -> Sequence[str]:
+        """Returns a line for each gear."""
+        return [f"gear {gear}" for gear, _ in self.gears]
+
+    def example_inputs(self) -> Sequence[Port]:
+        """Returns the inputs of the first gear."""
+        return self.gears[0][1].example_inputs()
+
     def run(
         self,
         feeds: Mapping[str, Any],
