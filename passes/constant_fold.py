@@ -86,7 +86,7 @@ class ConstantFoldPass(ModulePass):
 
 
 def _tell_unknown(op: Operation) -> None:
-    """Says that what is a constant at any one size is computed in every run, and for which sizes."""
+    """Says that every run computes what would be a constant at any one size, and of which sizes."""
     shapes = [shape_of(r.type) for r in op.results if is_tensor(r.type)]
     shown = ", ".join(map(show_shape, shapes)) or "of no tensor"
     message = f"not folded: its size {shown} is not known, so every run computes it"

@@ -73,6 +73,18 @@ def _add_shapes(parser: Parser) -> None:
         metavar="SIZES",
         help='gears: a plan for each set of sizes of the open dimensions, "1,128;1,256"',
     )
+    parser.add_argument(
+        "--size-histogram",
+        metavar="SIZES",
+        help='sizes that occur, and how often: compares the range with gears, "1,128=500;4,512=20"',
+    )
+    parser.add_argument(
+        "--gear-count",
+        type=int,
+        default=4,
+        metavar="N",
+        help="most gears that --size-histogram chooses (default: 4)",
+    )
 
 
 def _add_choices(parser: Parser) -> None:

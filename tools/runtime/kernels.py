@@ -10,6 +10,7 @@ import numpy.typing as npt
 from xdsl.ir import Attribute, SSAValue
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.types import is_tensor, static_shape
 from ge_dialect.ge_exec import BoundedType, CopyOp, KernelOp, LaunchOp, ObjectType, StoreOp
 from ge_dialect.ge_exec.control import SimpleTaskOp
 from ge_dialect.ge_exec.memory import storage_type
@@ -124,7 +125,7 @@ def _check_types(
     if len(expected) != len(got) or not all(map(_fits, expected, got)):
         raise GEError(
             "GE0807",
-            f"{describe_task(task)}: the kernel takes {what} {_listed(expected)},"
+            f"{describe_task(task)}: the kernel takes {what} {_listed(_stored(expected))},"
             f" it is launched on {_listed(got)}",
         )
 
@@ -136,6 +137,13 @@ def _fits(expected: Attribute, got: Attribute) -> bool:
     return (got.value if isinstance(got, BoundedType) else got) == (
         expected if isinstance(got, BoundedType) else storage_type(expected)
     )
+
+
+def _stored(types: Sequence[Attribute]) -> Sequence[Attribute]:
+    return [
+        type if is_tensor(type) and static_shape(type) is None else storage_type(type)
+        for type in types
+    ]
 
 
 def _listed(types: Sequence[Attribute]) -> str:
