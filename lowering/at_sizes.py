@@ -27,6 +27,11 @@ def least_sizes(plan: PlanOp) -> dict[str, int]:
     return {op.symbol.data: op.known.first for op in plan.symbols}
 
 
+def middle_sizes(plan: PlanOp) -> dict[str, int]:
+    """Returns a value in the middle of the range of each symbol of a plan."""
+    return {op.symbol.data: op.known.middle for op in plan.symbols}
+
+
 def bound_kernel(kernel: KernelOp, sizes: Mapping[str, int]) -> KernelOp:
     """Returns a kernel with numbers for its symbols, its flops included; itself without any."""
     if not any(name in sizes for name in symbols_in(kernel)):

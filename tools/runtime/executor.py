@@ -16,7 +16,7 @@ from ge_dialect.ge_exec.control import ControlOp, TaskOp, task_id
 from ge_dialect.interpreters.compiled import Run, compile_block
 from ge_dialect.interpreters.functions import make_interpreter
 from ge_dialect.locations import location_name
-from ge_dialect.lowering.at_sizes import least_sizes
+from ge_dialect.lowering.at_sizes import middle_sizes
 from ge_dialect.lowering.om.decode import LoadedPlan, read_plan
 from ge_dialect.lowering.om.encode import plan_of
 from ge_dialect.lowering.verify_plan import verify_plan
@@ -31,7 +31,13 @@ from ge_dialect.tools.runtime.schedule import (
     run_interleaved,
     run_threads,
 )
-from ge_dialect.tools.runtime.sizes import BoundKernels, ports_at, read_sizes, show_range
+from ge_dialect.tools.runtime.sizes import (
+    BoundKernels,
+    check_sizes,
+    ports_at,
+    read_sizes,
+    show_range,
+)
 
 
 @dataclass(frozen=True)
@@ -115,8 +121,8 @@ class Executor:
         return [*ranges, *(f"guard {op.guard}" for op in self.plan.guards)]
 
     def example_inputs(self) -> Sequence[Port]:
-        """Returns the inputs at sizes that the plan takes: the least of each range."""
-        return ports_at(self.inputs, self.plan, least_sizes(self.plan))
+        """Returns the inputs at sizes that the plan takes: the middle of each range."""
+        return ports_at(self.inputs, self.plan, middle_sizes(self.plan))
 
     def run(
         self,
@@ -143,7 +149,7 @@ class Executor:
         arrays = check_feeds(self.inputs, feeds)
         sizes = read_sizes(self.plan, arrays)
         if sizes:  # what the symbols leave open is known now
-            arrays = check_feeds(ports_at(self.inputs, self.plan, sizes), feeds)
+            arrays = check_sizes(self.inputs, self.plan, sizes, feeds)
         memory = self._layout.allocate(sizes)
         kernels = {task: self._kernels.at(kernel, sizes) for task, kernel in self._launched}
         if poison:

@@ -12,11 +12,12 @@ import numpy as np
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.symbolic import bind_values, bound_dim, symbols_in
-from ge_dialect.ge.types import is_tensor, shape_of
-from ge_dialect.ge_exec import InputOp, KernelOp, PlanOp
+from ge_dialect.ge.types import is_tensor, shape_of, show_shape
+from ge_dialect.ge_exec import BoundedType, InputOp, KernelOp, PlanOp
+from ge_dialect.ge_exec.storage import buffer_shape
 from ge_dialect.interpreters.compiled import Run
 from ge_dialect.symbols import SymbolRange, solve_for, symbols_of
-from ge_dialect.tools.runtime.ports import Port
+from ge_dialect.tools.runtime.ports import Port, check_feeds
 
 MAX_BOUND = 64
 """Kernels are kept for this many sets of sizes each."""
@@ -96,6 +97,28 @@ def ports_at(ports: Sequence[Port], plan: PlanOp, sizes: Sizes) -> list[Port]:
         shape = tuple(dim if isinstance(dim, int) else None for dim in dims)
         found.append(Port(port.name, shape, port.dtype, port.container))
     return found
+
+
+def check_sizes(
+    ports: Sequence[Port], plan: PlanOp, sizes: Sizes, feeds: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Returns the arrays of all inputs, checked against the sizes that the symbols give them.
+
+    Raises:
+        GEError: One has another shape (GE0803); says which sizes decide it.
+    """
+    try:
+        return check_feeds(ports_at(ports, plan, sizes), feeds)
+    except GEError as error:
+        shown = ", ".join(f"{name} = {size}" for name, size in sizes.items())
+        expected = "; ".join(
+            f"'{op.io_name.data}' is {show_shape(buffer_shape(op.result.type))}"
+            for op in plan.inputs
+            if isinstance(op.result.type, BoundedType)
+            and f"input '{op.io_name.data}'" in error.message
+        )
+        error.hint = f"with {shown}: {expected}" if expected else error.hint
+        raise
 
 
 @dataclass
