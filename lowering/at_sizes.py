@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 
 from ge_dialect.ge.base import GEOp, int_attr, set_type
 from ge_dialect.ge.symbolic import bind_values, bound_type, symbols_in
-from ge_dialect.ge_exec import BoundedType, GuardOp, KernelOp, ObjectType, PlanOp, SymbolOp
-from ge_dialect.ge_exec.memory import storage_type
+from ge_dialect.ge_exec import ArenaOp, BoundedType, GuardOp, KernelOp, ObjectType, PlanOp, SymbolOp
+from ge_dialect.ge_exec.memory import offset_of, storage_type
 
 
 def greatest_sizes(plan: PlanOp) -> dict[str, int]:
@@ -70,6 +70,13 @@ def _bind_plan(plan: PlanOp, sizes: Mapping[str, int]) -> None:
             op.erase()
         for result in op.results:
             set_type(result, _bound_storage(result.type, sizes))
+    ends: dict[SSAValue, int] = {}
+    for op in (*plan.inputs, *plan.weights, *plan.buffers):
+        if op.arena is not None:
+            ends[op.arena] = max(ends.get(op.arena, 0), (offset_of(op) or 0) + op.size)
+    for arena, end in ends.items():
+        if isinstance(arena.owner, ArenaOp) and end < arena.owner.size.value.data:
+            arena.owner.properties["size"] = int_attr(end)
 
 
 def _bound_storage(type: Attribute, sizes: Mapping[str, int]) -> Attribute:

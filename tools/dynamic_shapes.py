@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -177,7 +177,7 @@ def declare_gears(module: ModuleOp, asked: DynamicShapes) -> tuple[str, ...]:
     Raises:
         GEError: A gear gives one symbol two sizes (GE0331).
     """
-    function = next(op for op in module.body.block.ops if isinstance(op, FuncOp))
+    function = _function(module)
     dims = dict(_dims(function))
     places = [dims.get(place) for place in open_places(asked.shapes or {})]
     gears = [_sizes(number, places, gear) for number, gear in enumerate(asked.gears)]
@@ -189,7 +189,14 @@ def declare_gears(module: ModuleOp, asked: DynamicShapes) -> tuple[str, ...]:
     return tuple(show_gear(sizes) for sizes in gears)
 
 
-def _dims(function: FuncOp):
+def _function(module: ModuleOp) -> FuncOp:
+    for op in module.body.block.ops:
+        if isinstance(op, FuncOp):
+            return op
+    raise GEError("GE0217", "the module has no function: it is lowered, or empty")
+
+
+def _dims(function: FuncOp) -> Iterator[tuple[tuple[str, int], MaybeDim]]:
     for name, arg in zip(io_names(function)[0], function.body.block.args, strict=True):
         for axis, dim in enumerate(shape_of(arg.type) if is_tensor(arg.type) else ()):
             yield (name, axis), dim
@@ -226,7 +233,7 @@ def set_shape_range(module: ModuleOp, name: str, *dims: int | tuple[int, int | N
 
     >>> set_shape_range(module, "ids", (1, 32), (128, 4096))  # doctest: +SKIP
     """
-    function = next(op for op in module.body.block.ops if isinstance(op, FuncOp))
+    function = _function(module)
     names = io_names(function)[0]
     if name not in names:
         raise GEError("GE0217", f"no input is named '{name}'", hint=f"inputs: {', '.join(names)}")
