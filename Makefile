@@ -75,6 +75,14 @@ conformance: $(READY)  ## Run ONNX's own tests through the whole pipeline
 zoo: $(READY)  ## Compile, run and compare every model of the zoo
 	$(BIN)/python benchmarks/zoo_table.py
 
+SEEDS ?= 10
+
+.PHONY: zoo-schedules
+zoo-schedules: $(READY)  ## The same under every memory policy, in SEEDS orders of three streams
+	for policy in conservative balanced throughput; do \
+		$(BIN)/python benchmarks/zoo_table.py --streams 3 --seeds $(SEEDS) --policy $$policy || exit 1; \
+	done
+
 .PHONY: bench
 bench: $(READY)  ## Measure compile time and plans
 	$(BIN)/python benchmarks/run.py

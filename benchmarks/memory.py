@@ -28,9 +28,10 @@ from ge_dialect.ge_exec import PlanOp
 from ge_dialect.ge_exec.memory import base_of
 from ge_dialect.lowering.memory.check import check_plan
 from ge_dialect.lowering.memory.heuristics import solve
-from ge_dialect.lowering.memory.plan_memory import work_problem
+from ge_dialect.lowering.memory.plan_memory import Request, work_problem
 from ge_dialect.lowering.memory.problem import Buffer, Plan, Problem, interval_problem
 from ge_dialect.lowering.memory.table import read_problem
+from ge_dialect.targets.reader import builtin_target
 from ge_dialect.tools.api import compile
 
 INSTANCES = Path(__file__).resolve().parents[2] / "shared" / "minimalloc"
@@ -137,7 +138,11 @@ def models(zoo: Path, patterns: list[str]) -> Iterator[tuple[str, Problem]]:
         for plan in (op for op in module.walk() if isinstance(op, PlanOp)):
             outputs = {base_of(op.buffer)[0] for op in plan.outputs}
             buffers = [op for op in plan.buffers if op not in outputs]
-            yield folder.name, work_problem(plan, buffers, (), ALIGNMENT, True)
+            request = Request(builtin_target("Ascend910B1"), ALIGNMENT)
+            yield (
+                folder.name,
+                work_problem(plan, buffers, (), request),
+            )
 
 
 def zoo_table(zoo: Path, patterns: list[str]) -> None:

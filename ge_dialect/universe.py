@@ -29,6 +29,12 @@ def _om_target() -> type[Target]:
     return OMTarget
 
 
+def _memory_map_target() -> type[Target]:
+    from ge_dialect.lowering.memory.target import MemoryMapTarget
+
+    return MemoryMapTarget
+
+
 def _onnx_frontend() -> type[Frontend]:
     from ge_dialect.frontends.onnx.frontend import ONNXFrontend
 
@@ -52,6 +58,6 @@ def _all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
 GE_UNIVERSE = Universe(
     all_dialects={"ge": _ge, "ge_exec": _ge_exec},
     all_passes=_all_passes(),
-    all_targets={"om": _om_target},
+    all_targets={"om": _om_target, "memory-map": _memory_map_target},
     all_frontends={"onnx": _onnx_frontend, "om": _om_frontend},
 )

@@ -12,6 +12,7 @@ _PASSES = {
     "ge-bufferize": ("bufferize", "BufferizePass"),
     "ge-assign-streams": ("assign_streams", "AssignStreamsPass"),
     "ge-plan-memory": ("memory.plan_memory", "PlanMemoryPass"),
+    "ge-plan-l2": ("memory.plan_l2", "PlanL2Pass"),
     "ge-insert-events": ("insert_events", "InsertEventsPass"),
     "ge-verify-plan": ("verify_plan", "VerifyPlanPass"),
     "ge-lower": ("pipelines", "LowerPipeline"),

@@ -22,13 +22,15 @@ decide gets bytes for the greatest. Example: tests/filecheck/lowering/bufferize.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
+from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.ports import io_names
 from ge_dialect.ge_exec import kernels_by_name
 from ge_dialect.lowering.bufferizer import Bufferizer
@@ -80,3 +82,26 @@ def symbols_of(module: ModuleOp) -> set[str]:
     """Returns the names that ops of a module have already."""
     names = (op.get_attr_or_prop("sym_name") for op in module.body.block.ops)
     return {name.data for name in names if isinstance(name, StringAttr)}
+
+
+def donate(module: ModuleOp, names: Sequence[str]) -> None:
+    """Gives inputs of these names the attribute `ge.donated`.
+
+    Raises:
+        GEError: No function has an input of a name (GE0217).
+    """
+    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
+    known = [name for function in functions for name in io_names(function)[0]]
+    if unknown := [name for name in names if name not in known]:
+        raise GEError(
+            "GE0217",
+            f"no input is named {', '.join(map(repr, unknown))}",
+            hint=f"the model's inputs are {', '.join(known)}",
+        )
+    for function in functions:
+        inputs = io_names(function)[0]
+        attrs = [dict(attr.data) for attr in function.arg_attrs or ()] or [{} for _ in inputs]
+        for name, attr in zip(inputs, attrs, strict=True):
+            if name in names:
+                attr["ge.donated"] = UnitAttr()
+        function.arg_attrs = ArrayAttr(map(DictionaryAttr, attrs))

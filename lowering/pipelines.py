@@ -20,8 +20,14 @@ class LowerPipeline(PipelinePass):
       Ascend910B1.
     - `memory-limit`: bytes of the work arena. Default: what the weights leave of the target's HBM.
     - `reuse`: whether buffers may take the bytes of dead ones. Default true.
+    - `no-reuse`: nodes and op types whose results share bytes with nothing, as in `ge-plan-memory`;
+      where there are some, nothing is computed in place.
+    - `alignment`: of addresses, in bytes. Default: that of the target.
     - `zero-copy`: whether pieces and joined values may be views. Default true.
-    - `policy`: what the order of ops is for, as in `ge-schedule`. Default balanced.
+    - `policy`: whether memory or time comes first, as in `ge-schedule` and `ge-plan-memory`.
+      Default: the attribute `ge.memory_policy` of the module, else balanced.
+    - `l2-limit`: bytes of the L2 in which buffers may stay, as in `ge-plan-l2`. Default 0: a cache
+      decides for itself.
     """
 
     name = "ge-lower"
@@ -30,13 +36,17 @@ class LowerPipeline(PipelinePass):
     target: str | None = None
     memory_limit: int | None = None
     reuse: bool = True
+    no_reuse: tuple[str, ...] = ()
+    alignment: int | None = None
     zero_copy: bool = True
-    policy: str = "balanced"
+    policy: str | None = None
+    l2_limit: int | None = 0
 
     def passes(self) -> Sequence[ModulePass]:
         from ge_dialect.lowering.assign_streams import AssignStreamsPass
         from ge_dialect.lowering.bufferize import BufferizePass
         from ge_dialect.lowering.insert_events import InsertEventsPass
+        from ge_dialect.lowering.memory.plan_l2 import PlanL2Pass
         from ge_dialect.lowering.memory.plan_memory import PlanMemoryPass
         from ge_dialect.lowering.set_target import SetTargetPass
         from ge_dialect.lowering.verify_plan import VerifyPlanPass
@@ -48,9 +58,16 @@ class LowerPipeline(PipelinePass):
             SetTargetPass(self.target),
             *zero_copy,
             SchedulePass(self.policy),
-            BufferizePass(in_place_shared=self.streams == 1),
+            BufferizePass(not self.no_reuse, in_place_shared=self.streams == 1),
             AssignStreamsPass(self.streams),
-            PlanMemoryPass(self.memory_limit, self.reuse),
+            PlanMemoryPass(
+                self.memory_limit,
+                self.reuse,
+                policy=self.policy,
+                no_reuse=self.no_reuse,
+                alignment=self.alignment,
+            ),
+            PlanL2Pass(self.l2_limit),
             InsertEventsPass(),
             VerifyPlanPass(),
         )

@@ -9,6 +9,7 @@ put them, and which bytes each buffer has. Checked, for every execution that the
 - what a task reads is what was last written to that very buffer: nobody else has taken the bytes;
 - weights, and inputs that are not donated, are never written; outputs hold their own value at the
   end;
+- what stays in the L2 is never lost there, by the same rules;
 - inside a branch all of that for either side, and after it for what both leave alike; inside a loop
   for the first iteration and for every other.
 
@@ -35,6 +36,7 @@ from ge_dialect.ge.in_place import in_place_pairs_of
 from ge_dialect.ge_exec import (
     ArenaOp,
     BranchOp,
+    BufferOp,
     InputOp,
     KernelOp,
     LaunchOp,
@@ -51,6 +53,7 @@ from ge_dialect.locations import location_name
 from ge_dialect.lowering.plan_bytes import Access, Bytes, Segment, overlap
 from ge_dialect.lowering.plan_clocks import CODE, Place, execution_order
 from ge_dialect.lowering.verify_symbols import check_symbols
+from ge_dialect.targets.dlti import attached_target
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,22 @@ def verify_plan(plan: PlanOp) -> None:
         access = checker.access(output.buffer)
         for segment in checker.covered(access):
             check_value(segment, access, f"output '{output.io_name.data}'")
+    if any(op.resident is not None for op in plan.buffers):
+        check_residency(plan, order)
+
+
+def check_residency(plan: PlanOp, order: Sequence[tuple[TaskOp, Place]]) -> None:
+    """Checks the places that buffers have in the L2 of the target."""
+    module = plan.get_toplevel_object()
+    target = attached_target(module) if isinstance(module, ModuleOp) else None
+    for op in plan.buffers:
+        end = (op.l2_offset or 0) + op.size
+        if op.resident is not None and target is not None and end > target.l2.size:
+            what = f"{describe(op)} ends at byte {end} of the L2, which has {target.l2.size}"
+            raise GEError(CODE, what)
+    checker = ResidencyChecker(l2=plan.buffers[0])
+    for task, place in order:
+        checker.check(task, place)
 
 
 def check_numbers(plan: PlanOp) -> None:
@@ -113,15 +132,25 @@ class Checker:
             found = self.known[value] = _access(value)
         return found
 
+    def accesses(self, values: Sequence[SSAValue]) -> list[Access]:
+        """Returns the bytes of buffer values that are checked: here all."""
+        return [self.access(value) for value in values]
+
+    def check_in_place(
+        self, task: TaskOp, read: Sequence[Access], written: Sequence[Access]
+    ) -> None:
+        """Checks that a task writes over what it reads only where it may."""
+        check_in_place(task, read, written)
+
     def covered(self, access: Access) -> list[Segment]:
         """Returns the segments of an access, split so that they cover exactly its bytes."""
         return self.memory[access.arena].covered(access)
 
     def check(self, task: TaskOp, place: Place) -> None:
         """Checks one task against what came before it, and records what it does."""
-        read = [self.access(value) for value in own_reads(task)]
-        written = [self.access(value) for value in own_writes(task)]
-        check_in_place(task, read, written)
+        read = self.accesses(own_reads(task))
+        written = self.accesses(own_writes(task))
+        self.check_in_place(task, read, written)
         for access in read:
             for segment in self.covered(access):
                 if segment.owner is not access.owner:
@@ -153,8 +182,8 @@ class Checker:
         if task.known_trips is None:
             self._merge(before)
         after_first = self._snapshot()
-        self._commit(task, place, (), [self.access(task.iteration)])
-        for access in (self.access(value) for value in own_reads(task)[1:]):
+        self._commit(task, place, (), self.accesses([task.iteration]))
+        for access in self.accesses(own_reads(task)[1:]):
             for segment in self.covered(access):
                 check_value(segment, access, describe_task(task))
         if task.known_trips != 1:
@@ -197,6 +226,40 @@ class Checker:
             _expect_after(task, place, segment.writer, access)
             for reader in segment.readers.values():
                 _expect_after(task, place, reader, access)
+
+
+@dataclass
+class ResidencyChecker(Checker):
+    """Runs through the tasks of a plan as far as they touch what stays in the L2.
+
+    Attributes:
+        l2: Stands for the L2 where an access names its arena.
+    """
+
+    l2: Storage | None = None
+
+    def access(self, value: SSAValue) -> Access:
+        owner, inner = base_of(value)
+        assert isinstance(owner, BufferOp) and owner.l2_offset is not None and self.l2 is not None
+        start = owner.l2_offset + inner
+        return Access(owner, self.l2, start, start + buffer_bytes(value.type))
+
+    def accesses(self, values: Sequence[SSAValue]) -> list[Access]:
+        bases = [(value, base_of(value)[0]) for value in values]
+        return [
+            self.access(value)
+            for value, base in bases
+            if isinstance(base, BufferOp) and base.resident is not None
+        ]
+
+    def check_in_place(
+        self, task: TaskOp, read: Sequence[Access], written: Sequence[Access]
+    ) -> None:
+        for target in written:
+            for source in (*read, *written):
+                if source.owner is not target.owner and overlap(source, target):
+                    both = f"{describe(source.owner)} and {describe(target.owner)}"
+                    raise GEError(CODE, f"{describe_task(task)} uses {both} at one place of the L2")
 
 
 def _is_donated(op: Storage) -> bool:

@@ -120,11 +120,11 @@ def test_every_pass_that_rewrites_has_an_example() -> None:
 def test_levels_are_the_passes_that_the_page_lists(level: int) -> None:
     text = section(TEXTS["docs/pipelines.md"], "ge-optimize")
     lists = dict(re.findall(r"^\| (\d) \| (.*) \|$", text, re.M))
-    listed = re.findall(r"`(ge-[a-z-]+)`", lists[str(level)])
+    listed = re.findall(r"`(ge-[a-z0-9-]+)`", lists[str(level)])
     row = lists[str(level)]
     while found := re.search(r"those of level (\d)", row):
         row = lists[found[1]]
-        listed = re.findall(r"`(ge-[a-z-]+)`", row) + listed
+        listed = re.findall(r"`(ge-[a-z0-9-]+)`", row) + listed
     assert listed == [pass_.name for pass_ in OptimizePipeline(level).passes()]
 
 
@@ -184,7 +184,7 @@ def test_files_that_pages_name_exist(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_passes_and_codes_that_pages_name_exist(name: str) -> None:
     tools = {"ge-opt", "ge-compile", "ge-run", "ge-dialect"}
-    named = set(re.findall(r"(?<![\w./-])ge-[a-z]+(?:-[a-z]+)*", TEXTS[name]))
+    named = set(re.findall(r"(?<![\w./-])ge-[a-z]+(?:-[a-z0-9]+)*", TEXTS[name]))
     assert named <= tools | set(PASSES) | READERS_PASSES
     codes = set(re.findall(r"GE[0-9]{4}", TEXTS[name]))
     assert codes <= set(CODES)

@@ -188,7 +188,7 @@ def test_what_does_not_fit_names_the_bytes_and_who_is_alive():
     assert (error.code, error.proved, error.missing, error.live) == ("GE0502", True, 10, (0, 1))
     assert error.message == (
         "hbm is full: 130 bytes needed, 120 available, 10 missing (proved; lower bound 130);"
-        " alive at the peak: 'scores' (100), 'q' (30)"
+        " alive at the peak, when 'q' begins: 'scores' (100), 'q' (30)"
     )
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
+from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
 from xdsl.parser import Parser
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.ge.base import int_attr
 from ge_dialect.ge_exec import ArenaOp, PlanOp, RecordOp, WaitOp
-from ge_dialect.ge_exec.control import TaskOp
 from ge_dialect.ge_exec.memory import PlacedOp, offset_of
 from ge_dialect.lowering.assign_streams import distribute
 from ge_dialect.lowering.bufferize import BufferizePass
@@ -23,7 +24,9 @@ from ge_dialect.lowering.om.encode import plan_of
 from ge_dialect.lowering.verify_plan import verify_plan
 from ge_dialect.tools.api import make_context
 from ge_dialect.tools.runtime.executor import Executor
+from tests.plan_mutations import corruptions, drop, move, shrink, swap
 from tests.plan_texts import CHAIN, FEEDS, FORK, T4, module_of
+from tests.test_zoo import arrays, compiled
 
 GRAPH = f"""
 func.func @main(%x: {T4} {{ge.name = "x"}}, %y: {T4} {{ge.name = "y"}}) -> ({T4}, {T4}) {{
@@ -83,7 +86,7 @@ def moved(name: str) -> Iterator[tuple[str, PlanOp]]:
             op = list(plan.body.block.ops)[index]
             assert isinstance(op, PlacedOp)
             if (offset := offset_of(op)) is not None and offset + shift >= 0:
-                op.properties["offset"] = int_attr(offset + shift)
+                move(op, offset + shift)
                 yield f"op {index} moved by {shift}", plan
 
 
@@ -93,7 +96,7 @@ def unsynchronised(name: str) -> Iterator[tuple[str, PlanOp]]:
     for index in range(count):
         plan = fresh(name)
         op = [op for op in plan.walk() if isinstance(op, RecordOp | WaitOp)][index]
-        op.detach()
+        drop(op)
         yield f"without {op.name} {index}", plan
 
 
@@ -112,22 +115,8 @@ def cut(name: str) -> Iterator[tuple[str, PlanOp]]:
         end = max((offset_of(op) or 0) + op.size for op in (*plan.inputs, *plan.buffers))
         for op in plan.body.block.ops:
             if isinstance(op, ArenaOp):
-                op.properties["size"] = int_attr(end - missing)
+                shrink(op, end - missing)
         yield f"arena cut by {missing}", plan
-
-
-def swap(first: TaskOp, second: TaskOp) -> None:
-    markers = RecordOp(100), RecordOp(101)
-    for task, marker in zip((first, second), markers, strict=True):
-        block = task.parent
-        assert block is not None
-        block.insert_op_before(marker, task)
-        task.detach()
-    for task, marker in zip((second, first), markers, strict=True):
-        block = marker.parent
-        assert block is not None
-        block.insert_op_before(task, marker)
-        marker.detach()
 
 
 def is_caught(plan: PlanOp) -> bool:
@@ -164,3 +153,25 @@ def test_every_record_and_every_wait_is_needed(name: str):
 @pytest.mark.parametrize("name", TEXTS)
 def test_an_arena_that_is_too_small_is_caught(name: str):
     assert all(is_caught(plan) for _, plan in cut(name))
+
+
+def test_corruptions_of_a_real_plan_are_caught_or_harmless(zoo: Path):
+    """As benchmarks/mutations.py does with every model, with more corruptions."""
+    folder = zoo / "llama-layer.ts-static"
+    module = compiled(folder, level=1, streams=3).module
+    plan, feeds = plan_of(module), arrays(folder / "io.npz", "input")
+    right = Executor(module).run(feeds)
+    kinds: Counter[str] = Counter()
+    for kind, undo in corruptions(plan, Random(0), 6):
+        if is_caught(plan):
+            kinds[kind] += 1
+        else:
+            found = Executor(module).run(feeds, schedule_seed=0, poison=True)
+            for output, value in right.items():
+                np.testing.assert_array_equal(found[output], value, err_msg=kind)
+        undo()
+    verify_plan(plan)
+    events = {kind for kind in kinds if kind.endswith("dropped")}
+    assert events == {"record dropped", "wait dropped"}
+    assert min(kinds["address moved"], kinds["address of another"], kinds["tasks swapped"]) > 1
+    assert kinds["arena cut"] == 2

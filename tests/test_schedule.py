@@ -19,7 +19,7 @@ from ge_dialect.ge_exec import PlanOp
 from ge_dialect.ge_exec.memory import base_of
 from ge_dialect.interpreters.functions import run_function
 from ge_dialect.lowering.bufferize import BufferizePass
-from ge_dialect.lowering.memory.plan_memory import work_problem
+from ge_dialect.lowering.memory.plan_memory import Request, work_problem
 from ge_dialect.passes.schedule.exact import best_order, segment
 from ge_dialect.passes.schedule.model import model_of
 from ge_dialect.passes.schedule.orders import candidates, segments_of, settled
@@ -27,6 +27,7 @@ from ge_dialect.passes.schedule.profile import profile_of
 from ge_dialect.passes.schedule.schedule import SchedulePass
 from ge_dialect.passes.schedule.tasks import Tasks, peaks, tasks_of
 from ge_dialect.passes.zero_copy.zero_copy import ZeroCopyPass
+from ge_dialect.targets.reader import builtin_target
 from ge_dialect.tools.api import make_context
 from tests.test_bufferize import parse
 
@@ -88,7 +89,7 @@ def planned(module: ModuleOp) -> int:
     plan = next(op for op in module.body.block.ops if isinstance(op, PlanOp))
     outputs = {base_of(op.buffer)[0] for op in plan.outputs}
     buffers = [op for op in plan.buffers if op not in outputs]
-    problem = work_problem(plan, buffers, (), ALIGNMENT, True)
+    problem = work_problem(plan, buffers, (), Request(builtin_target("Ascend910B1"), ALIGNMENT))
     return problem.lower_bound
 
 

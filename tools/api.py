@@ -38,7 +38,14 @@ class CompileOptions:
         fast_math: What results may differ in, as in `ge-simplify-algebra`.
         streams: At most this many streams.
         memory_limit: Bytes of HBM for the work arena; None for what the target has.
+        l2_limit: Bytes of the L2 in which buffers may stay; None for all of it, 0 for a cache that
+            decides for itself.
+        memory_policy: conservative, balanced or throughput: whether memory or time comes first;
+            None for the one that the module names, else balanced.
+        memory_alignment: Of addresses, in bytes; None for that of the target.
         reuse_memory: Whether buffers may take the bytes of dead ones.
+        no_reuse: Nodes and op types whose results share bytes with nothing.
+        donated_inputs: Names of inputs whose bytes the plan may write over.
         rules: Names of the fusion rules to try; all where none is given.
         disabled_rules: Names of fusion rules to leave out.
         rule_sources: TOML files and Python modules with further fusion rules.
@@ -58,7 +65,12 @@ class CompileOptions:
     fast_math: tuple[str, ...] = ()
     streams: int = 1
     memory_limit: int | None = None
+    l2_limit: int | None = 0
+    memory_policy: str | None = None
+    memory_alignment: int | None = None
     reuse_memory: bool = True
+    no_reuse: tuple[str, ...] = ()
+    donated_inputs: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
     disabled_rules: tuple[str, ...] = ()
     rule_sources: tuple[str, ...] = ()
@@ -142,6 +154,16 @@ class CompiledPlan:
         return summarize(self)
 
     @property
+    def memory_map(self) -> dict[str, Any]:
+        """Where everything lies and when, as JSON values: see docs/memory.md."""
+        from dataclasses import asdict
+
+        from ge_dialect.lowering.memory.memory_map import memory_map
+        from ge_dialect.lowering.om.encode import plan_of
+
+        return asdict(memory_map(plan_of(self.module)))
+
+    @property
     def fusion_result(self) -> dict[str, Any]:
         """What GE's `fusion_result.json` holds, and the near misses: see docs/fusion_rules.md."""
         from ge_dialect.passes.fusion.registry import registry_of
@@ -190,28 +212,20 @@ def build_passes(options: CompileOptions) -> Sequence[ModulePass]:
         for pass_ in OptimizePipeline(options.level, options.fast_math, options.precision).passes()
     ]
     if options.gears:
+        from ge_dialect.tools.dynamic_shapes import with_gears
+
         graph = with_gears(graph, options)
     lower = LowerPipeline(
         streams=options.streams,
         memory_limit=options.memory_limit,
         reuse=options.reuse_memory,
+        no_reuse=options.no_reuse,
+        alignment=options.memory_alignment,
+        policy=options.memory_policy,
+        l2_limit=options.l2_limit,
     )
     lowering = [pass_ for pass_ in lower.passes() if not isinstance(pass_, SetTargetPass)]
     return (SetTargetPass(options.target), *graph, *lowering)
-
-
-def with_gears(graph: Sequence[ModulePass], options: CompileOptions) -> list[ModulePass]:
-    """Returns graph passes with the split into gears, and what simplifies each of them anew.
-
-    What does not depend on sizes is simplified before, once for all gears.
-    """
-    from ge_dialect.passes.pipelines import OptimizePipeline
-    from ge_dialect.passes.symbols.split_gears import SplitGearsPass
-
-    shared = OptimizePipeline(min(options.level, 1), options.fast_math).passes()
-    typed = len(OptimizePipeline(0).passes())
-    split = SplitGearsPass(options.gears)
-    return [*graph[: len(shared)], split, *shared[typed:], *graph[len(shared) :]]
 
 
 def switched_off(options: CompileOptions) -> tuple[str, ...]:
@@ -317,7 +331,8 @@ def compile(
         model: Path of a file, a model in memory, or IR (which is changed in place).
         input_shapes: As ATC's `--input_shape`, sizes or ranges; for files and models.
         dynamic_dims: Gears: for each a size for every dimension that `input_shapes` leaves open.
-        options: What to do; `overrides` are fields of it by name.
+        options: What to do; `overrides` are fields of it by name. `ge.memory_policy` is taken for
+            `memory_policy`.
         watch: Is told of every pass; what it raises ends the compilation.
 
     Raises:
@@ -328,33 +343,29 @@ def compile(
     from ge_dialect.tools.running import run_passes
 
     started = time.perf_counter()
-    chosen = replace(options or CompileOptions(), **overrides)
+    renamed = {_ALIASES.get(name, name): value for name, value in overrides.items()}
+    chosen = replace(options or CompileOptions(), **renamed)
     if isinstance(model, ModuleOp):
         module, name = model, "main"
     else:
         module, name = load_model(model, input_shapes)
     module.attributes.setdefault("ge.model", StringAttr(name))
     if dynamic_dims:
-        chosen = replace(chosen, gears=_gears(module, input_shapes, dynamic_dims))
+        from ge_dialect.tools.dynamic_shapes import declare_gears
+
+        chosen = replace(chosen, gears=declare_gears(module, input_shapes, dynamic_dims))
     plan = CompiledPlan(module, name, chosen, opset=_opset(module))
+    plan.notes += [f"'{name}' is '{_ALIASES[name]}' here" for name in overrides if name in _ALIASES]
+    if chosen.donated_inputs:
+        from ge_dialect.lowering.bufferize import donate
+
+        donate(module, chosen.donated_inputs)
     with remarks.collect() as found:
         run_passes(plan, watch or Watch())
     plan.remarks = found.remarks
     _check_fusions(plan)
     plan.compile_seconds = time.perf_counter() - started
     return plan
-
-
-def _gears(
-    module: ModuleOp,
-    input_shapes: InputShapes | str | None,
-    dynamic_dims: Sequence[Sequence[int]],
-) -> tuple[str, ...]:
-    from ge_dialect.frontends.onnx.input_shapes import parse_input_shapes
-    from ge_dialect.tools.dynamic_shapes import DynamicShapes, declare_gears
-
-    shapes = parse_input_shapes(input_shapes) if isinstance(input_shapes, str) else input_shapes
-    return declare_gears(module, DynamicShapes(shapes, tuple(map(tuple, dynamic_dims))))
 
 
 def _check_fusions(plan: CompiledPlan) -> None:
@@ -374,6 +385,10 @@ def _check_fusions(plan: CompiledPlan) -> None:
     check_required(options.require_fusions, plan.fired, plan.remarks)
     if options.fusion_baseline is not None:
         plan.notes.append(check_baseline(options.fusion_baseline, plan.fired, plan.remarks))
+
+
+_ALIASES = {"ge.memory_policy": "memory_policy"}
+"""Names under which options are known elsewhere."""
 
 
 def _opset(module: ModuleOp) -> int | None:

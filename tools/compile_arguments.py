@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.passes.policy import Policy
 from ge_dialect.tools.arguments import Parser, refuse_unknown
 from ge_dialect.tools.atc import UNSUPPORTED, check_unsupported
 from ge_dialect.tools.check.options import add_shared_arguments, spelled_out
@@ -13,6 +14,8 @@ from ge_dialect.tools.fusion_arguments import add_fusion_arguments
 
 FRAMEWORK_ONNX = 5
 _SWITCH = "--display-model-info"
+_TIERS = ("hbm", "l2")
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 def make_parser() -> Parser:
@@ -118,7 +121,77 @@ def _add_choices(parser: Parser) -> None:
         default=0,
         help="1: every buffer has bytes of its own",
     )
-    parser.add_argument("--memory-limit", type=int, metavar="BYTES", help="of the work arena")
+    _add_memory(parser)
+
+
+def _add_memory(parser: Parser) -> None:
+    parser.add_argument(
+        "--memory-limit",
+        type=tier_limits,
+        default={},
+        metavar="BYTES",
+        help="of the work arena; with K, M or G in units of 1024. hbm=BYTES,l2=BYTES limits tiers:"
+        " with l2, buffers stay there (l2=all: as far as it goes)",
+    )
+    parser.add_argument(
+        "--memory-policy",
+        "--ge.memory-policy",
+        choices=tuple(Policy),
+        help="what comes first, memory or time (default: balanced)",
+    )
+    parser.add_argument(
+        "--memory-alignment",
+        type=byte_count,
+        metavar="BYTES",
+        help="of addresses (default: that of the target)",
+    )
+    parser.add_argument(
+        "--no-reuse-mem",
+        default="",
+        metavar="NAMES",
+        help="nodes and op types whose results share bytes with nothing, with commas; as GE's"
+        " OP_NO_REUSE_MEM",
+    )
+    parser.add_argument(
+        "--donate-inputs",
+        default="",
+        metavar="NAMES",
+        help="inputs whose bytes the plan may write over, such as a cache, with commas",
+    )
+    parser.add_argument(
+        "--memory-map", metavar="FILE", help="write where everything lies and when, as JSON"
+    )
+
+
+def tier_limits(text: str) -> dict[str, int | None]:
+    """Returns bytes by tier of `64M` (of HBM) or `hbm=1G,l2=all`; None for all that there are.
+
+    Raises:
+        ArgumentTypeError: It is neither.
+    """
+    found: dict[str, int | None] = {}
+    for part in text.split(","):
+        tier, equals, size = part.strip().rpartition("=")
+        tier = tier.strip() if equals else "hbm"
+        if tier not in _TIERS or tier in found:
+            expected = " or ".join(_TIERS)
+            raise argparse.ArgumentTypeError(f"expected {expected}, each once, got '{text[:60]}'")
+        found[tier] = None if size.strip() == "all" else byte_count(size.strip())
+    return found
+
+
+def byte_count(text: str) -> int:
+    """Returns a number of bytes, `4096` or `64M`.
+
+    Raises:
+        ArgumentTypeError: It is none.
+    """
+    number, unit = (text[:-1], text[-1].upper()) if text[-1:].isalpha() else (text, "")
+    if unit not in _UNITS or not (number.isascii() and number.isdigit() and len(number) <= 18):
+        raise argparse.ArgumentTypeError(
+            f"expected a number of bytes, as 4096 or 64M, got '{text[:40]}'"
+        )
+    return int(number) * _UNITS[unit]
 
 
 def _add_fusion(parser: Parser) -> None:

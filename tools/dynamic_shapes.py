@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
+from xdsl.passes import ModulePass
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.ports import io_names
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from ge_dialect.frontends.onnx.input_shapes import DimSpec, InputShapes
+    from ge_dialect.tools.api import CompileOptions
 
 MAX_GEARS = 100
 _IMAGE = 2
@@ -169,24 +171,50 @@ def open_places(shapes: InputShapes) -> list[tuple[str, int]]:
     ]
 
 
-def declare_gears(module: ModuleOp, asked: DynamicShapes) -> tuple[str, ...]:
+def declare_gears(
+    module: ModuleOp,
+    input_shapes: InputShapes | str | None,
+    dynamic_dims: Sequence[Sequence[int]],
+) -> tuple[str, ...]:
     """Returns the gears in terms of the symbols of a model, as `ge-split-gears` takes them.
 
     The ranges of the symbols become those that the gears span.
 
+    Args:
+        module: As it was imported.
+        input_shapes: As `compile` takes them.
+        dynamic_dims: For each gear a size for every dimension that `input_shapes` leaves open.
+
     Raises:
         GEError: A gear gives one symbol two sizes (GE0331).
     """
+    from ge_dialect.frontends.onnx.input_shapes import parse_input_shapes
+
+    shapes = parse_input_shapes(input_shapes) if isinstance(input_shapes, str) else input_shapes
     function = _function(module)
     dims = dict(_dims(function))
-    places = [dims.get(place) for place in open_places(asked.shapes or {})]
-    gears = [_sizes(number, places, gear) for number, gear in enumerate(asked.gears)]
+    places = [dims.get(place) for place in open_places(shapes or {})]
+    gears = [_sizes(number, places, gear) for number, gear in enumerate(dynamic_dims)]
     ranges = symbol_ranges(function)
     for name, known in ranges.items():
         if values := [sizes[name] for sizes in gears if name in sizes]:
             ranges[name] = replace(known, lo=min(values), hi=max(values), multiple_of=1)
     set_symbol_ranges(function, ranges)
     return tuple(show_gear(sizes) for sizes in gears)
+
+
+def with_gears(graph: Sequence[ModulePass], options: CompileOptions) -> list[ModulePass]:
+    """Returns graph passes with the split into gears, and what simplifies each of them anew.
+
+    What does not depend on sizes is simplified before, once for all gears.
+    """
+    from ge_dialect.passes.pipelines import OptimizePipeline
+    from ge_dialect.passes.symbols.split_gears import SplitGearsPass
+
+    shared = OptimizePipeline(min(options.level, 1), options.fast_math).passes()
+    typed = len(OptimizePipeline(0).passes())
+    split = SplitGearsPass(options.gears)
+    return [*graph[: len(shared)], split, *shared[typed:], *graph[len(shared) :]]
 
 
 def _function(module: ModuleOp) -> FuncOp:

@@ -25,7 +25,7 @@ def run(argv: Sequence[str] | None) -> int:
     args = parse(arguments)
     model, output = model_path(args), output_path(args)
     check_requirements(args)
-    for path in (output, args.summary, args.dump_ir, result_path(args)):
+    for path in (output, args.summary, args.dump_ir, args.memory_map, result_path(args)):
         if path is not None:
             check_writable(path)
     from ge_dialect.tools.check.compiling import compile_guarded
@@ -39,8 +39,10 @@ def run(argv: Sequence[str] | None) -> int:
         if args.verbose or is_asked(remark, args.why_not):
             sys.stderr.write(f"{remark}\n")
     if args.verbose:
+        from ge_dialect.tools.report.imas import memory_lines
         from ge_dialect.tools.report.text import host_lines
 
+        sys.stderr.write(memory_lines(plan))
         sys.stderr.write(host_lines(plan.summary))
     if not args.quiet:
         sys.stdout.write(plan.report())
@@ -64,7 +66,12 @@ def options_of(args: argparse.Namespace) -> CompileOptions:
         precision=args.precision_mode_v2,
         fast_math=names(args.fast_math),
         streams=1 if args.enable_single_stream == "true" else args.streams,
-        memory_limit=args.memory_limit,
+        memory_limit=args.memory_limit.get("hbm"),
+        l2_limit=args.memory_limit.get("l2", 0),
+        memory_policy=args.memory_policy,
+        memory_alignment=args.memory_alignment,
+        no_reuse=names(args.no_reuse_mem),
+        donated_inputs=names(args.donate_inputs),
         reuse_memory=not args.disable_reuse_memory,
         rules=rules,
         rule_sources=sources,
@@ -109,6 +116,8 @@ def write_reports(plan: CompiledPlan, args: argparse.Namespace) -> None:
         write_atomically(path, f"{text}\n".encode())
     if args.summary is not None:
         write_atomically(args.summary, (json.dumps(plan.summary, indent=2) + "\n").encode())
+    if args.memory_map is not None:
+        write_atomically(args.memory_map, (json.dumps(plan.memory_map, indent=2) + "\n").encode())
     if args.dump_ir is not None:
         from ge_dialect.printing import exact_text
 

@@ -53,6 +53,18 @@ PLANNING: dict[str, CodeInfo] = {
         cause="Many dependencies cross streams at a time.",
         solution="Compile for fewer streams.",
     ),
+    "GE0508": CodeInfo(
+        title="alignment that is not possible",
+        symptom="Memory is not planned; the message names the alignment.",
+        cause="An alignment is no power of two, or less than what the device transfers at once.",
+        solution="Leave the alignment to the target, or give a power of two as the message says.",
+    ),
+    "GE0509": CodeInfo(
+        title="no such address",
+        symptom="The memory map is asked for an address that no arena of the plan has.",
+        cause="The name of the arena is another one, or the address lies behind its end.",
+        solution="Take an arena of the plan, and an address below its size; both are in the map.",
+    ),
     "GE0520": CodeInfo(
         title="inputs without sizes",
         symptom="Memory can not be planned; the message names dimensions of inputs.",

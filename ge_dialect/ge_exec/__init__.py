@@ -5,12 +5,11 @@ from __future__ import annotations
 from xdsl.ir import Dialect
 
 from ge_dialect.ge.access import quicken
+from ge_dialect.ge_exec.arenas import ArenaOp, ArenaType
 from ge_dialect.ge_exec.control import BranchOp, LoopOp
 from ge_dialect.ge_exec.guards import GuardOp, SymbolOp
 from ge_dialect.ge_exec.kernels import KernelOp, kernels_by_name
 from ge_dialect.ge_exec.memory import (
-    ArenaOp,
-    ArenaType,
     BoundedType,
     BufferOp,
     InputOp,

@@ -1,4 +1,4 @@
-"""Arenas and what lies in them: inputs, weights, buffers, views, outputs; and objects.
+"""What lies in arenas: inputs, weights, buffers, views, outputs; and objects.
 
 Before `ge-plan-memory` none of them has a place; afterwards each names its arena and byte offset.
 Objects never have one: no plan can say how many bytes they need.
@@ -21,12 +21,12 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from ge_dialect.ge.attributes import Tier, TierAttr, WeightAttr
+from ge_dialect.ge.attributes import WeightAttr
 from ge_dialect.ge.base import I64Attr, int_attr
+from ge_dialect.ge_exec.arenas import ArenaType
 from ge_dialect.ge_exec.storage import (
     AnyBuffer,
     AnyStorage,
-    ArenaType,
     BoundedType,
     BufferType,
     ObjectType,
@@ -41,8 +41,6 @@ from ge_dialect.ge_exec.storage import (
 
 __all__ = [
     "AnyStorage",
-    "ArenaOp",
-    "ArenaType",
     "BoundedType",
     "BufferOp",
     "BufferType",
@@ -62,48 +60,6 @@ __all__ = [
     "offset_of",
     "storage_type",
 ]
-
-
-@irdl_op_definition
-class ArenaOp(IRDLOperation):
-    """Reserves an arena.
-
-    `size` in bytes; `lower_bound` is what no plan of the same order can go below, in bytes.
-
-    Constraints:
-    - (C1) `size` >= 0.
-
-    Example:
-    ```mlir
-    %hbm = ge_exec.arena "work" tier <hbm> size 4096 lower_bound 4096
-    ```
-    """
-
-    name = "ge_exec.arena"
-
-    arena_name = prop_def(StringAttr)
-    tier = prop_def(TierAttr)
-    size = prop_def(I64Attr)
-    lower_bound = prop_def(I64Attr)
-    result = result_def(ArenaType)
-
-    assembly_format = "$arena_name `tier` $tier `size` $size `lower_bound` $lower_bound attr-dict"
-
-    def __init__(self, arena_name: str, tier: Tier, size: int, lower_bound: int):
-        super().__init__(
-            properties={
-                "arena_name": StringAttr(arena_name),
-                "tier": TierAttr(tier),
-                "size": int_attr(size),
-                "lower_bound": int_attr(lower_bound),
-            },
-            result_types=[ArenaType()],
-        )
-        self.result.name_hint = arena_name
-
-    def verify_(self) -> None:
-        if self.size.value.data < 0:  # (C1)
-            raise VerifyException(f"expected 'size' >= 0, got {self.size.value.data}")
 
 
 class PlacedOp(IRDLOperation):
@@ -211,18 +167,44 @@ class WeightOp(PlacedOp):
 class BufferOp(PlacedOp):
     """Bytes that tasks write and read.
 
+    `resident` is the byte of the L2 where a copy stays for as long as the buffer is in use, so that
+    nothing of it has to go to HBM.
+
+    Constraints:
+    - (C1) `resident` >= 0.
+
     Example:
     ```mlir
-    %b = ge_exec.buffer in %work offset 512 : memref<4xf32, "hbm">
+    %b = ge_exec.buffer in %work offset 512 resident 0 : memref<4xf32, "hbm">
     ```
     """
 
     name = "ge_exec.buffer"
 
-    assembly_format = "(`in` $arena^ `offset` $offset)? attr-dict `:` type($result)"
+    resident = opt_prop_def(I64Attr)
+
+    assembly_format = (
+        "(`in` $arena^ `offset` $offset)? (`resident` $resident^)? attr-dict `:` type($result)"
+    )
 
     def __init__(self, type: BufferType):
         super().__init__(operands=[None], result_types=[type])
+
+    @property
+    def l2_offset(self) -> int | None:
+        """Its place in the L2, None where it has none."""
+        return None if self.resident is None else self.resident.value.data
+
+    def stay_in_l2(self, offset: int | None) -> None:
+        """Sets or drops its place in the L2."""
+        self.properties.pop("resident", None)
+        if offset is not None:
+            self.properties["resident"] = int_attr(offset)
+
+    def verify_(self) -> None:
+        super().verify_()
+        if self.l2_offset is not None and self.l2_offset < 0:  # (C1)
+            raise VerifyException(f"expected 'resident' >= 0, got {self.l2_offset}")
 
 
 @irdl_op_definition

@@ -32,13 +32,6 @@ AnyMemRef = BaseAttr[MemRefType[Attribute]](MemRefType)
 
 
 @irdl_attr_definition
-class ArenaType(ParametrizedAttribute, TypeAttribute):
-    """A contiguous stretch of one tier, `!ge_exec.arena`; offsets count from its start."""
-
-    name = "ge_exec.arena"
-
-
-@irdl_attr_definition
 class ObjectType(ParametrizedAttribute, TypeAttribute):
     """A value that lies on the heap of the host, since its bytes are not known before the run.
 

@@ -60,11 +60,13 @@ class MemoryFullError(GEError):
         shown = [f"'{buffers[i].name}' ({buffers[i].footprint})" for i in self.live[:_NAMES_SHOWN]]
         more = f" and {len(self.live) - len(shown)} more" if len(self.live) > len(shown) else ""
         proof = "proved" if self.proved else "not proved"
+        youngest = max(self.live, key=lambda i: problem.lifetimes[i].start, default=None)
+        born = "" if youngest is None else f" when '{buffers[youngest].name}' begins"
         super().__init__(
             "GE0502" if self.proved else "GE0503",
             f"{problem.space} is full: {plan.peak} bytes needed, {capacity} available,"
             f" {self.missing} missing ({proof}; lower bound {plan.lower_bound});"
-            f" alive at the peak: {', '.join(shown)}{more}",
+            f" alive at the peak,{born}: {', '.join(shown)}{more}",
             hint=f"raise the limit to {plan.peak} bytes, or reduce the batch or sequence length",
         )
 

@@ -31,11 +31,13 @@ class Moments:
         order: What happens before what.
         readers: Moments at which something is read.
         writers: Moments at which something is written.
+        tasks: The task of each moment; None where a branch or loop is left.
     """
 
     order: HappensBefore
     readers: dict[Storage, list[int]]
     writers: dict[Storage, list[int]]
+    tasks: Sequence[TaskOp | None]
 
     def accesses(self, storage: Storage, *, always: bool = False) -> Accesses:
         """Returns the accesses of a buffer; `always` keeps its bytes for the whole plan."""
@@ -55,7 +57,7 @@ def moments(plan: PlanOp, graph: TaskGraph) -> Moments:
         graph: Of its tasks.
     """
     if not any(isinstance(task, ControlOp) for task in graph.tasks):
-        return Moments(plan_order(plan, graph), graph.readers, graph.writers)
+        return Moments(plan_order(plan, graph), graph.readers, graph.writers, graph.tasks)
     numbering = Numbering()
     spans = [numbering.add(task) for task in graph.tasks]
     for first, last in numbering.loops:
@@ -64,7 +66,8 @@ def moments(plan: PlanOp, graph: TaskGraph) -> Moments:
     for (first, last), stream in zip(spans, streams_of(plan, graph), strict=True):
         queues[stream].extend(range(first, last + 1))
     edges = [(spans[a][1], spans[b][0]) for a, b in graph.edges()]
-    return Moments(happens_before(queues, edges), numbering.readers, numbering.writers)
+    order = happens_before(queues, edges)
+    return Moments(order, numbering.readers, numbering.writers, numbering.tasks)
 
 
 @dataclass
@@ -72,11 +75,11 @@ class Numbering:
     """Numbers moments in the order of the plan.
 
     Attributes:
-        count: How many moments there are.
+        tasks: The task of each moment; None where a branch or loop is left.
         loops: First and last moment of each loop, inner ones first.
     """
 
-    count: int = 0
+    tasks: list[TaskOp | None] = field(default_factory=list["TaskOp | None"])
     readers: dict[Storage, list[int]] = field(default_factory=lambda: defaultdict(list))
     writers: dict[Storage, list[int]] = field(default_factory=lambda: defaultdict(list))
     loops: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
@@ -95,7 +98,8 @@ class Numbering:
         return first, last
 
     def _moment(self, task: TaskOp | None) -> int:
-        moment, self.count = self.count, self.count + 1
+        moment = len(self.tasks)
+        self.tasks.append(task)
         read = [] if task is None else _storages(own_reads(task))
         written = [] if task is None else _storages(own_writes(task))
         if isinstance(task, StoreOp):

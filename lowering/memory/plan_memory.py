@@ -10,7 +10,7 @@ Limits: one tier. Example: tests/filecheck/lowering/plan_memory.mlir.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -20,18 +20,26 @@ from xdsl.passes import ModulePass
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.attributes import Tier
-from ge_dialect.ge_exec import ArenaOp, BufferOp, InputOp, PlanOp
-from ge_dialect.ge_exec.memory import PlacedOp, base_of
-from ge_dialect.locations import location_name
+from ge_dialect.ge_exec import ArenaOp, BufferOp, InputOp, LaunchOp, PlanOp, kernels_by_name
+from ge_dialect.ge_exec.control import own_writes
+from ge_dialect.ge_exec.memory import PlacedOp, Storage, base_of
+from ge_dialect.locations import location_name, location_names
 from ge_dialect.lowering.dependencies import task_graph
 from ge_dialect.lowering.memory.api import EFFORT
 from ge_dialect.lowering.memory.heuristics import MemoryFullError, solve
 from ge_dialect.lowering.memory.lifetimes import moments
 from ge_dialect.lowering.memory.problem import Buffer, Plan, Problem
 from ge_dialect.lowering.schedule.happens_before import Accesses, memory_problem
+from ge_dialect.passes.policy import Policy, policy_of
 
 if TYPE_CHECKING:
     from ge_dialect.targets import Target
+
+EFFORTS = {Policy.THROUGHPUT: EFFORT, Policy.BALANCED: EFFORT, Policy.CONSERVATIVE: 8 * EFFORT}
+"""Nodes of exact search for a lower peak."""
+
+MIN_ALIGNMENT = 32
+"""Bytes. Source: GE aligns inputs and outputs so, the least of all that it places."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +52,13 @@ class PlanMemoryPass(ModulePass):
     - `reuse`: whether buffers may take the bytes of dead ones. Default true.
     - `target`: name of a chip, or path of a TOML file. Default: the target of the module.
     - `effort`: nodes of exact search that are spent on a lower peak than heuristics reach; 0 for
-      none. Default 8000, less than a second.
+      none. Default by policy: 8000, less than a second, where it is `balanced` or `throughput`,
+      64000 where it is `conservative`.
+    - `policy`: conservative, balanced or throughput. Default: the attribute `ge.memory_policy` of
+      the module, else balanced.
+    - `no-reuse`: names of nodes and GE's op types whose results share bytes with no other buffer,
+      as GE's OP_NO_REUSE_MEM. Default none.
+    - `alignment`: of all offsets, in bytes: a power of two. Default: that of the target's HBM.
     """
 
     name = "ge-plan-memory"
@@ -52,18 +66,57 @@ class PlanMemoryPass(ModulePass):
     limit: int | None = None
     reuse: bool = True
     target: str | None = None
-    effort: int = EFFORT
+    effort: int | None = None
+    policy: str | None = None
+    no_reuse: tuple[str, ...] = ()
+    alignment: int | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         from ge_dialect.targets.dlti import target_of
 
         target = target_of(op, self.target)
+        effort = EFFORTS[policy_of(op, self.policy)] if self.effort is None else self.effort
+        request = Request(
+            target, self._alignment(target), self.limit, self.reuse, self.no_reuse, effort
+        )
         plans = [inner for inner in op.body.block.ops if isinstance(inner, PlanOp)]
         for plan in plans:
             forget(plan)
         place_weights(plans, target)
         for plan in plans:
-            place_work(plan, target, self.limit, self.reuse, self.effort)
+            place_work(plan, request)
+
+    def _alignment(self, target: Target) -> int:
+        chosen = target.hbm.alignment if self.alignment is None else self.alignment
+        if chosen < MIN_ALIGNMENT or chosen & (chosen - 1):
+            raise GEError(
+                "GE0508",
+                f"expected 'alignment' to be a power of two, {MIN_ALIGNMENT} bytes or more, got"
+                f" {chosen}",
+                hint=f"leave it out: {target.name} wants {target.hbm.alignment}",
+            )
+        return chosen
+
+
+@dataclass(frozen=True)
+class Request:
+    """How the buffers of a plan are to be placed.
+
+    Attributes:
+        target: Says how many bytes there are.
+        alignment: Of all offsets, in bytes.
+        limit: Bytes of the work arena; None for what the weights leave of the target's HBM.
+        reuse: Whether buffers may take the bytes of dead ones.
+        no_reuse: Names of nodes and op types whose results share bytes with nothing.
+        effort: Nodes of exact search for a lower peak.
+    """
+
+    target: Target
+    alignment: int
+    limit: int | None = None
+    reuse: bool = True
+    no_reuse: Collection[str] = ()
+    effort: int = EFFORT
 
 
 def forget(plan: PlanOp) -> None:
@@ -104,35 +157,28 @@ def place_weights(plans: Sequence[PlanOp], target: Target) -> None:
                 op.place(arena.result, offset)
 
 
-def place_work(
-    plan: PlanOp, target: Target, limit: int | None, reuse: bool, effort: int = EFFORT
-) -> None:
-    """Places inputs, outputs and buffers; weights have their place already.
-
-    Args:
-        plan: Without a work arena.
-        target: Says how addresses are aligned, and how many bytes there are.
-        limit: Bytes of the work arena; None for what the weights leave of the target's HBM.
-        reuse: Whether buffers may take the bytes of dead ones.
-        effort: Nodes of exact search for a lower peak.
+def place_work(plan: PlanOp, request: Request) -> None:
+    """Places inputs, outputs and buffers of a plan without a work arena; weights have their place.
 
     Raises:
         GEError: They do not fit; names the buffers alive at the peak.
     """
-    alignment = target.hbm.alignment
+    alignment = request.alignment
     bases = dict.fromkeys(base_of(op.buffer)[0] for op in plan.outputs)
     inputs = [op for op in plan.inputs if not op.is_object]
     ports: list[PlacedOp] = [*inputs, *(op for op in bases if isinstance(op, BufferOp))]
     tail = sum(padded(op.size, alignment) for op in ports)
     inner = [op for op in plan.buffers if op not in bases]
-    room = _room(plan, target) if limit is None else limit
-    solved, proved = _solved(work_problem(plan, inner, (), alignment, reuse), room - tail, effort)
+    room = _room(plan, request.target) if request.limit is None else request.limit
+    inner_problem = work_problem(plan, inner, (), request)
+    solved, proved = _solved(inner_problem, room - tail, request.effort)
     total = Plan(solved.offsets, solved.peak + tail, solved.lower_bound + tail)
     if total.peak > room:
-        problem = work_problem(plan, inner, ports, alignment, reuse)
-        error = MemoryFullError(problem, total, room, proved=proved)
-        if limit is None:
-            error.hint = f"{target.name} has no more: reduce the batch or sequence length"
+        error = MemoryFullError(
+            work_problem(plan, inner, ports, request), total, room, proved=proved
+        )
+        if request.limit is None:
+            error.hint = f"{request.target.name} has no more: reduce the batch or sequence length"
         raise error
     arena = _add_arena(plan, "work", total.peak, total.lower_bound)
     for op, offset in zip(inner, solved.offsets, strict=True):
@@ -158,22 +204,31 @@ def _room(plan: PlanOp, target: Target) -> int:
 
 
 def work_problem(
-    plan: PlanOp,
-    buffers: Sequence[BufferOp],
-    ports: Sequence[PlacedOp],
-    alignment: int,
-    reuse: bool,
+    plan: PlanOp, buffers: Sequence[BufferOp], ports: Sequence[PlacedOp], request: Request
 ) -> Problem:
     """Returns the planning problem of a plan's buffers, and of ports that keep their bytes."""
     graph = task_graph(plan)
     values = [
-        Buffer(_title(op) or f"buffer {i}", op.size, alignment)
+        Buffer(_title(op) or f"buffer {i}", op.size, request.alignment)
         for i, op in enumerate((*buffers, *ports))
     ]
     found = moments(plan, graph)
-    accesses = [found.accesses(op, always=not reuse) for op in buffers]
+    kept = _kept_apart(plan, request.no_reuse) if request.no_reuse else ()
+    accesses = [found.accesses(op, always=not request.reuse or op in kept) for op in buffers]
     accesses += [Accesses(live_in=True, live_out=True) for _ in ports]
     return memory_problem(found.order, values, accesses, space="the work arena")
+
+
+def _kept_apart(plan: PlanOp, names: Collection[str]) -> set[Storage]:
+    """The buffers that tasks of these names, or kernels of these op types, write."""
+    kernels = kernels_by_name(plan)
+    found: set[Storage] = set()
+    for task in plan.all_tasks():
+        if isinstance(task, LaunchOp):
+            op_type = kernels[task.kernel.string_value()].op_type.data
+            if op_type in names or any(name in names for name in location_names(task)):
+                found.update(base_of(value)[0] for value in own_writes(task))
+    return found
 
 
 def _title(op: PlacedOp) -> str | None:

@@ -30,14 +30,14 @@ from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
 from ge_dialect import remarks
-from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.greatest import at_greatest
 from ge_dialect.ge.structure import IfOp, LoopOp
 from ge_dialect.passes import rewrites, statistics
+from ge_dialect.passes.policy import Policy, policy_of
 from ge_dialect.passes.schedule.model import BlockModel, model_of, read_values
 from ge_dialect.passes.schedule.profile import Profile, profile_of
-from ge_dialect.passes.schedule.search import Policy, better_order
+from ge_dialect.passes.schedule.search import better_order
 from ge_dialect.passes.schedule.tasks import tasks_of
 
 NAME = "ge-schedule"
@@ -50,7 +50,7 @@ class SchedulePass(ModulePass):
     Options:
     - `policy`: `throughput` only lets equally urgent ops change places, so that no chain of ops
       gets longer; `balanced` reorders what decides the peak; `conservative` everything, with a
-      longer search. Default balanced.
+      longer search. Default: the attribute `ge.memory_policy` of the module, else balanced.
     - `target`: name of a chip, or path of a TOML file, whose alignment counts. Default: the target
       of the module.
     """
@@ -58,19 +58,15 @@ class SchedulePass(ModulePass):
     name = NAME
     exact = True
 
-    policy: str = "balanced"
+    policy: str | None = None
     target: str | None = None
 
     @at_greatest
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         from ge_dialect.targets.dlti import target_of
 
-        if self.policy not in list(Policy):
-            expected = ", ".join(Policy)
-            raise GEError(
-                "GE0431", f"expected 'policy' to be one of {expected}, got '{self.policy}'"
-            )
-        scheduler = Scheduler(Policy(self.policy), target_of(op, self.target).hbm.alignment)
+        policy = policy_of(op, self.policy)
+        scheduler = Scheduler(policy, target_of(op, self.target).hbm.alignment)
         for function in op.body.block.ops:
             if isinstance(function, FuncOp) and len(function.body.blocks) == 1:
                 scheduler.schedule(function.body.block)

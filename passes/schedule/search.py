@@ -4,23 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
+from ge_dialect.passes.policy import Policy
 from ge_dialect.passes.schedule.exact import best_order, segment
 from ge_dialect.passes.schedule.orders import candidates, segments_of, settled
 from ge_dialect.passes.schedule.tasks import Tasks, peaks
-
-
-class Policy(StrEnum):
-    """What comes first, memory or time."""
-
-    THROUGHPUT = "throughput"
-    """Time: only tasks that are equally urgent change places."""
-    BALANCED = "balanced"
-    """Memory, where it decides the peak."""
-    CONSERVATIVE = "conservative"
-    """Memory everywhere, with a longer search."""
-
 
 _BUDGETS = {Policy.THROUGHPUT: 0, Policy.BALANCED: 8_000, Policy.CONSERVATIVE: 200_000}
 """Steps of the exact search, one group of tasks."""

@@ -9,8 +9,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.lowering.memory.heuristics import MemoryFullError
 from ge_dialect.tools import api
-from ge_dialect.tools.dynamic_shapes import read_arguments
+from ge_dialect.tools.dynamic_shapes import DynamicShapes, read_arguments
 
 
 class _NumericsWatch(api.Watch):
@@ -43,15 +44,17 @@ def compile_guarded(model: str, args: Namespace, options: api.CompileOptions) ->
         GEError: As `compile`; names the reproducer where one was written.
     """
     watch = None if args.check_numerics is None else _NumericsWatch(args)
+    shapes = read_arguments(args)
     try:
-        asked = read_arguments(args)
         return api.compile(
             model,
-            input_shapes=asked.shapes,
-            dynamic_dims=asked.gears,
+            input_shapes=shapes.shapes,
+            dynamic_dims=shapes.gears,
             options=options,
             watch=watch,
         )
+    except MemoryFullError as error:
+        raise explained(error, model, shapes, options) from error
     except GEError as error:
         from ge_dialect.tools.check.crash import FAULTS
 
@@ -59,6 +62,21 @@ def compile_guarded(model: str, args: Namespace, options: api.CompileOptions) ->
         if error.code in FAULTS or (asked and not error.code.startswith(("GE01", "GE02"))):
             raise _with_reproducer(model, args, options, error) from error
         raise
+
+
+def explained(
+    error: MemoryFullError, model: str, asked: DynamicShapes, options: api.CompileOptions
+) -> GEError:
+    """Returns the error of a model that does not fit, with what would make it fit.
+
+    Gears are not planned again: the error names the one that is too large by its plan.
+    """
+    from ge_dialect.tools.remedies import Trials, with_remedies
+
+    if asked.gears:
+        return error
+    shapes = {name: tuple(dims) for name, dims in (asked.shapes or {}).items()}
+    return with_remedies(error, Trials(model, shapes, options))
 
 
 def _with_reproducer(

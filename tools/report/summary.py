@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ge_dialect.ge_exec import ArenaOp, KernelOp, LaunchOp, PlanOp, RecordOp, kernels_by_name
-from ge_dialect.ge_exec.memory import base_of
+from ge_dialect.ge_exec import (
+    ArenaOp,
+    BufferOp,
+    KernelOp,
+    LaunchOp,
+    PlanOp,
+    RecordOp,
+    kernels_by_name,
+)
+from ge_dialect.ge_exec.control import TaskOp, own_reads, own_writes
+from ge_dialect.ge_exec.memory import Storage, base_of
 from ge_dialect.locations import location_name
 from ge_dialect.lowering.om.encode import plan_of
 from ge_dialect.remarks import Kind
@@ -101,7 +111,7 @@ def missed(remark: Remark) -> dict[str, Any]:
 
 
 def memory(plan: PlanOp) -> dict[str, dict[str, Any]]:
-    """Returns peak, bound and parts of every tier, in bytes."""
+    """Returns peak, bound and parts of every tier in use, in bytes."""
     arenas = {op.arena_name.data: op for op in plan.body.block.ops if isinstance(op, ArenaOp)}
     work, weights = arenas.get("work"), arenas.get("weights")
     io = sum(op.size for op in plan.inputs)
@@ -109,16 +119,36 @@ def memory(plan: PlanOp) -> dict[str, dict[str, Any]]:
     buffers = sum(op.size for op in plan.buffers)
     io += sum(op.size for op in plan.buffers if op in outputs)
     size = 0 if work is None else work.size.value.data
-    return {
-        "hbm": {
-            "peak": size,
-            "lower_bound": 0 if work is None else work.lower_bound.value.data,
-            "arena": size,
-            "weights": 0 if weights is None else weights.size.value.data,
-            "io": io,
-            "reuse_factor": round(buffers / size, 3) if size else 1.0,
-        }
+    hbm = {
+        "peak": size,
+        "lower_bound": 0 if work is None else work.lower_bound.value.data,
+        "arena": size,
+        "weights": 0 if weights is None else weights.size.value.data,
+        "io": io,
+        "reuse_factor": round(buffers / size, 3) if size else 1.0,
     }
+    resident = [op for op in plan.buffers if op.l2_offset is not None]
+    return {"hbm": hbm, "l2": l2(plan, resident)} if resident else {"hbm": hbm}
+
+
+def l2(plan: PlanOp, resident: Sequence[BufferOp]) -> dict[str, int]:
+    """Returns what stays in the L2, in bytes, and the HBM traffic that this saves."""
+    moved = sum(op.size * len(touching) for op, touching in accesses(plan, resident).items())
+    return {
+        "peak": max((op.l2_offset or 0) + op.size for op in resident),
+        "buffers": len(resident),
+        "saved_bytes": moved,
+    }
+
+
+def accesses(plan: PlanOp, buffers: Sequence[BufferOp]) -> dict[BufferOp, set[TaskOp]]:
+    """Returns the tasks that touch each of some buffers."""
+    found: dict[Storage, set[TaskOp]] = {op: set() for op in buffers}
+    for task in plan.all_tasks():
+        for value in (*own_reads(task), *own_writes(task)):
+            if (base := base_of(value)[0]) in found:
+                found[base].add(task)
+    return {op: found[op] for op in buffers}
 
 
 def host_calls(plan: PlanOp) -> list[dict[str, Any]]:

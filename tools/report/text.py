@@ -29,6 +29,11 @@ def _lines(s: Mapping[str, Any]) -> Iterator[str]:
         f"  memory    work {size(hbm['peak'])} of at least {size(hbm['lower_bound'])}{optimal},"
         f" weights {size(hbm['weights'])}, reuse x{hbm['reuse_factor']:.2f}"
     )
+    if (l2 := s["memory"].get("l2")) is not None:
+        yield (
+            f"            {l2['buffers']} buffers stay in {size(l2['peak'])} of the L2,"
+            f" {size(l2['saved_bytes'])} of traffic saved"
+        )
     traffic = s["traffic"]
     yield (
         f"  traffic   {size(traffic['hbm_bytes'])} predicted,"

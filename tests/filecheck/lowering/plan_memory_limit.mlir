@@ -5,7 +5,7 @@
 // The limit counts inputs and outputs; the message names what is alive at the peak.
 // FITS:  ge_exec.arena "work" tier <hbm> size 1536 lower_bound 1536
 // CHECK: ge-opt: error: GE0502: the work arena is full: 1536 bytes needed, 1535 available, 1 missing
-// CHECK-SAME: alive at the peak:{{.*}}'layer/hidden' (512)
+// CHECK-SAME: alive at the peak, when '{{.*}}' begins:{{.*}}'layer/hidden' (512)
 // PORTS: ge-opt: error: GE0502: the work arena is full: 1536 bytes needed, 1000 available, 536 missing
 ge_exec.plan @limit {
   %x = ge_exec.input "x" : memref<128xf32, "hbm">
