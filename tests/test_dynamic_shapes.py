@@ -39,6 +39,7 @@ from ge_dialect.symbols import (
     symbol,
 )
 from ge_dialect.symbols.feasible import feasible_values, show_values
+from ge_dialect.tools import ge_compile
 from ge_dialect.tools.api import CompiledPlan, CompileOptions, compile, load_model, make_context
 from ge_dialect.tools.compile_arguments import parse
 from ge_dialect.tools.dynamic_shapes import read_arguments, set_shape_range
@@ -290,6 +291,15 @@ def test_gears_that_contradict_themselves_are_refused():
 def test_options_of_atc_are_checked_as_atc_does(flags: str, message: str):
     with pytest.raises(GEError, match=message):
         _ = read_arguments(parse(["m.onnx", "-o", "o.om", *flags.split()]))
+
+
+def test_numerics_are_checked_of_one_gear_at_a_time(tmp_path: Path):
+    path = tmp_path / "mlp.onnx"
+    path.write_bytes(mlp().SerializeToString())
+    flags = f"{path} -o {tmp_path / 'o.om'} -q --check-numerics --input_shape"
+    assert ge_compile.run([*flags.split(), "x:1~3,2~5,4"]) == 0
+    with pytest.raises(GEError, match="GE0107: --check_numerics and gears exclude each other"):
+        ge_compile.run([*flags.split(), "x:-1,2,4;b:-1,1,64", "--dynamic_batch_size", "1,2"])
 
 
 def test_options_of_atc_are_understood():

@@ -31,6 +31,7 @@ from ge_dialect.ge.structure import FusionOp
 from ge_dialect.ge.symbolic import (
     add_guard,
     bind_values,
+    guards_of,
     set_symbol_ranges,
     symbol_ranges,
 )
@@ -117,11 +118,13 @@ class Open:
     Attributes:
         ranges: Of the symbols.
         guards: What the run has to check, with the op that asks for it.
+        solve: Whether to stop at the first equality of symbols; else it is a guard like any other.
         equality: A symbol, what it has to be, and who says so: the first that was found.
     """
 
     ranges: Mapping[str, SymbolRange]
     guards: list[tuple[Guard, Operation]] = field(default_factory=list[tuple[Guard, Operation]])
+    solve: bool = True
     equality: tuple[str, Dim, Operation, Guard] | None = None
 
     def collect(self, block: Block) -> None:
@@ -153,12 +156,23 @@ class Open:
         verdict = judge(guard, self.ranges)
         if verdict is Verdict.HOLDS:
             return
-        if isinstance(verdict, tuple):
+        if isinstance(verdict, tuple) and self.solve:
             if self.equality is None:
                 self.equality = (*verdict, op, guard)
             return
         if not any(one.same(guard) for one, _ in self.guards):
             self.guards.append((guard, op))
+
+
+def asked_of(function: FuncOp) -> list[Guard]:
+    """Returns what the ops of a function ask of its symbols and nothing proves; changes nothing.
+
+    Raises:
+        GEError: Types of an op do not fit together (GE0301).
+    """
+    found = Open(symbol_ranges(function), solve=False)
+    found.collect(function.body.block)
+    return [*guards_of(function), *(guard for guard, _ in found.guards)]
 
 
 def _guard(function: FuncOp, found: Open) -> None:

@@ -45,6 +45,12 @@ def compile_guarded(model: str, args: Namespace, options: api.CompileOptions) ->
     """
     watch = None if args.check_numerics is None else _NumericsWatch(args)
     shapes = read_arguments(args)
+    if shapes.gears and watch is not None:
+        raise GEError(
+            "GE0107",
+            "--check_numerics and gears exclude each other: it follows one function",
+            hint="check each gear alone, with its sizes as --input_shape",
+        )
     try:
         return api.compile(
             model,
