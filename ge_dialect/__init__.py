@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ge_dialect.diagnostics import GEError
     from ge_dialect.passes.fusion.article import FusionRuleRegistry, fusion_rule
     from ge_dialect.tools.api import CompiledPlan, build_pipeline, compile
+    from ge_dialect.tools.dynamic_shapes import set_shape_range
     from ge_dialect.tools.loading import load
 
 __version__ = "0.1.0"
@@ -26,6 +27,7 @@ __all__ = [
     "compile",
     "fusion_rule",
     "load",
+    "set_shape_range",
 ]
 
 _LAZY = {
@@ -36,6 +38,7 @@ _LAZY = {
     "compile": "ge_dialect.tools.api",
     "load": "ge_dialect.tools.loading",
     "fusion_rule": "ge_dialect.passes.fusion.article",
+    "set_shape_range": "ge_dialect.tools.dynamic_shapes",
 }
 
 _here = Path(__file__).parent

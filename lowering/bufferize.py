@@ -16,7 +16,8 @@ may lie there. `ge.zero_copy` of an op says that its results are views (`ge-zero
 `ge.if` and `ge.loop` become a branch and a loop of tasks. A value whose bytes are not known before
 the run (its sizes depend on data, or it is text or a sequence) becomes an object on the heap.
 
-Limits: inputs have static sizes. Example: tests/filecheck/lowering/bufferize.mlir.
+Symbols of the inputs that have a greatest value become `ge_exec.symbol`; a value whose sizes they
+decide gets bytes for the greatest. Example: tests/filecheck/lowering/bufferize.mlir.
 """
 
 from __future__ import annotations
@@ -30,9 +31,12 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.ports import io_names
+from ge_dialect.ge_exec import kernels_by_name
 from ge_dialect.lowering.bufferizer import Bufferizer
 from ge_dialect.lowering.kernels import KernelTable
 from ge_dialect.lowering.static_sizes import check_inputs, report_objects
+from ge_dialect.lowering.symbolic_inputs import add_guards, bounded_symbols, count_flops
 from ge_dialect.passes.schedule.model import donated_arguments
 
 
@@ -60,11 +64,16 @@ class BufferizePass(ModulePass):
             kernels.anchor = function
             check_inputs(function)
             report_objects(self.name, function)
-            bufferizer = Bufferizer(kernels, self.in_place, self.in_place_shared)
+            ranges = bounded_symbols(function)
+            bufferizer = Bufferizer(kernels, self.in_place, self.in_place_shared, ranges)
             inputs, outputs = io_names(function)
             donated = [inputs[index] for index in donated_arguments(function)]
             plan = bufferizer.plan(function, inputs, outputs, donated)
+            add_guards(plan, function, ranges)
+            if "ge.gear" in function.attributes:
+                plan.attributes["ge.gear"] = function.attributes["ge.gear"]
             op.body.block.insert_op_before(plan, function)
+            count_flops(kernels_by_name(plan).values(), plan)
             function.detach()
             function.erase(safe_erase=False)
 
@@ -73,14 +82,6 @@ def symbols_of(module: ModuleOp) -> set[str]:
     """Returns the names that ops of a module have already."""
     names = (op.get_attr_or_prop("sym_name") for op in module.body.block.ops)
     return {name.data for name in names if isinstance(name, StringAttr)}
-
-
-def io_names(function: FuncOp) -> tuple[list[str], list[str]]:
-    """Returns the names of a function's inputs and outputs, from `ge.name` or by position."""
-    return (
-        _names(function.arg_attrs, len(function.function_type.inputs), "arg"),
-        _names(function.res_attrs, len(function.function_type.outputs), "result"),
-    )
 
 
 def donate(module: ModuleOp, names: Sequence[str]) -> None:
@@ -104,11 +105,3 @@ def donate(module: ModuleOp, names: Sequence[str]) -> None:
             if name in names:
                 attr["ge.donated"] = UnitAttr()
         function.arg_attrs = ArrayAttr(map(DictionaryAttr, attrs))
-
-
-def _names(attrs: ArrayAttr[DictionaryAttr] | None, count: int, default: str) -> list[str]:
-    names = [f"{default}{i}" for i in range(count)]
-    for i, attr in enumerate(attrs or ()):
-        if isinstance(name := attr.data.get("ge.name"), StringAttr):
-            names[i] = name.data
-    return names

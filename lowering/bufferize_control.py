@@ -17,7 +17,7 @@ from ge_dialect.ge.structure import IfOp, LoopOp, yield_of
 from ge_dialect.ge.types import element_type_of, is_tensor, shape_of
 from ge_dialect.ge_exec import BranchOp, StoreOp
 from ge_dialect.ge_exec import LoopOp as LoopTask
-from ge_dialect.ge_exec.memory import base_of, is_buffer, storage_type
+from ge_dialect.ge_exec.memory import base_of, is_buffer
 from ge_dialect.lowering.kernels import block_of
 
 if TYPE_CHECKING:
@@ -100,13 +100,13 @@ def _want(
     """Asks for values to be written where they are yielded to, if that place is free by then."""
     for value, target in zip(values, targets, strict=True):
         owner = value.owner
-        if isinstance(owner, GEOp) and owner.parent is block and _fits(value.type, target):
+        if isinstance(owner, GEOp) and owner.parent is block and _fits(plan, value.type, target):
             plan.wanted.setdefault(value, target)
 
 
-def _fits(type: Attribute, target: SSAValue) -> bool:
+def _fits(plan: Bufferizer, type: Attribute, target: SSAValue) -> bool:
     """Whether a value of a type can be written to a place as it is."""
-    return storage_type(type) == target.type
+    return plan.storage(type) == target.type
 
 
 def _write(
@@ -157,7 +157,7 @@ def _initialise(
     plan: Bufferizer, op: LoopOp, value: SSAValue, type: Attribute, is_kept: bool
 ) -> SSAValue:
     """Returns the place of what a loop carries, which holds the initial value."""
-    if is_kept and _fits(type, plan.buffer(value)):
+    if is_kept and _fits(plan, type, plan.buffer(value)):
         return plan.buffer(value)  # no iteration writes it
     home = block_of(op)
     if _fits_in_place(plan, op, value, type, home):
@@ -172,7 +172,7 @@ def _fits_in_place(
 ) -> bool:
     if not plan.in_place or not plan.is_last_read(op, value, home):
         return False
-    return _fits(type, plan.buffer(value))
+    return _fits(plan, type, plan.buffer(value))
 
 
 def _scan_target(plan: Bufferizer, op: LoopOp, result: SSAValue) -> SSAValue:

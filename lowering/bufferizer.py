@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import MemRefType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -29,11 +28,20 @@ from ge_dialect.ge_exec import (
     ViewOp,
     WeightOp,
 )
-from ge_dialect.ge_exec.memory import Storage, base_of, buffer_bytes, buffer_type, storage_type
+from ge_dialect.ge_exec.memory import (
+    BufferType,
+    Storage,
+    StorageType,
+    base_of,
+    buffer_bytes,
+    buffer_type,
+    storage_type,
+)
 from ge_dialect.locations import location_name, op_name
 from ge_dialect.lowering.kernels import KernelTable, block_of
 from ge_dialect.lowering.schedule.labels import carry_label
 from ge_dialect.passes.zero_copy.marks import views_of
+from ge_dialect.symbols import SymbolRange
 
 
 @dataclass
@@ -48,11 +56,13 @@ class Bufferizer:
         wanted: Where a value should be written if that place is free by then.
         parts: The joined value that a value is written straight into, and where in it.
         joined: Where a joined value lies, before all of it is written.
+        ranges: Of the symbols that the inputs give values to.
     """
 
     kernels: KernelTable
     in_place: bool
     in_place_shared: bool
+    ranges: Mapping[str, SymbolRange] = field(default_factory=dict[str, SymbolRange])
     buffers: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     remaining: dict[Storage, int] = field(default_factory=dict[Storage, int])
     home: dict[Storage, Block] = field(default_factory=dict[Storage, Block])
@@ -81,7 +91,7 @@ class Bufferizer:
         block = function.body.block
         inputs: list[Operation] = []
         for arg, name in zip(block.args, input_names, strict=True):
-            op = InputOp(name, storage_type(arg.type), donated=name in donated)
+            op = InputOp(name, self.storage(arg.type), donated=name in donated)
             self.home[op] = block
             op.result.name_hint = arg.name_hint
             inputs.append(op)
@@ -134,7 +144,11 @@ class Bufferizer:
         for result, target in zip(op.results, targets, strict=True):
             self.bind(result, target)
 
-    def view(self, source: SSAValue, type_: MemRefType[Attribute], offset: int, value: SSAValue):
+    def storage(self, type: Attribute) -> StorageType:
+        """Returns how the plan holds values of a type."""
+        return storage_type(type, self.ranges)
+
+    def view(self, source: SSAValue, type_: BufferType, offset: int, value: SSAValue):
         """Returns some bytes of a place, as the place of a value."""
         op = ViewOp(source, type_, offset)
         if isinstance(value.owner, Operation):
@@ -205,7 +219,7 @@ class Bufferizer:
         self, type: Attribute, source: Operation | None, block: Block, name: str | None = None
     ) -> SSAValue:
         """Returns a new buffer, or object, for a value of a type, at home in a block."""
-        found = storage_type(type)
+        found = self.storage(type)
         op = ObjectOp(found) if isinstance(found, ObjectType) else BufferOp(found)
         if source is not None:
             op.location = source.location

@@ -10,28 +10,54 @@ from xdsl.ir import Attribute, Operation
 from ge_dialect import remarks
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.base import GEOp
-from ge_dialect.ge.types import byte_size, is_tensor
+from ge_dialect.ge.ports import io_names, shapes_to_paste
+from ge_dialect.ge.symbolic import symbol_ranges
+from ge_dialect.ge.types import byte_size, is_tensor, shape_of
+from ge_dialect.lowering.symbolic_inputs import decided_symbols
+from ge_dialect.symbols import symbols_of
 
 _SHOWN = 3
 
 
 def check_inputs(function: FuncOp) -> None:
-    """Checks that every tensor a function takes has a known size; texts need none.
+    """Checks that every tensor a function takes has a size, or sizes up to a greatest one.
 
     Raises:
-        GEError: Some have none (GE0520): names the inputs that are dynamic.
+        GEError: Some have none: no size and no range at all (GE0520), or a range without an end
+            (GE0522). Names the inputs, and gives shapes to paste.
     """
-    inputs = [
-        f"input {index}: {arg.type}"
-        for index, arg in enumerate(function.body.block.args)
-        if _has_no_size(arg.type)
-    ]
-    if inputs:
+    ranges = symbol_ranges(function)
+    decided = decided_symbols(function)
+    unknown: list[str] = []
+    endless: list[str] = []
+    for name, arg in zip(io_names(function)[0], function.body.block.args, strict=True):
+        for axis, dim in enumerate(shape_of(arg.type) if is_tensor(arg.type) else ()):
+            where = f"dim {axis} of input '{name}'"
+            if dim is None or any(one not in decided for one in symbols_of(dim)):
+                unknown.append(f"{where} ({'?' if dim is None else dim})")
+            for symbol in () if dim is None else symbols_of(dim):
+                known = ranges.get(symbol)
+                if known is None or known.hi is None:
+                    is_given = known is not None and known.lo > 0
+                    (endless if is_given else unknown).append(f"{where} ({symbol})")
+    _raise(unknown, endless, function)
+
+
+def _raise(unknown: Sequence[str], endless: Sequence[str], function: FuncOp) -> None:
+    model = function.sym_name.data
+    hint = f"give sizes or ranges, such as {shapes_to_paste(function, symbol_ranges(function))}"
+    if unknown:
         raise GEError(
             "GE0520",
-            f"{len(inputs)} inputs of '{function.sym_name.data}' have no static size:"
-            f" {_shorten(inputs)}",
-            hint="give the sizes of the model's inputs, as --input_shape 'name:1,128'",
+            f"{len(unknown)} dimensions of the inputs of '{model}' have neither a size nor a"
+            f" range: {_shorten(unknown)}",
+            hint=hint,
+        )
+    if endless:
+        raise GEError(
+            "GE0522",
+            f"no upper bound for {_shorten(endless)}: a plan has bytes for the greatest size",
+            hint=hint,
         )
 
 

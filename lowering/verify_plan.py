@@ -4,7 +4,7 @@ Independent of every planner: it knows what tasks read and write, in which order
 put them, and which bytes each buffer has. Checked, for every execution that the streams allow:
 
 - every wait has its record, no two records of an event get in each other's way, no deadlock;
-- everything lies inside its arena;
+- everything lies inside its arena; what depends on symbols does so at every size of their ranges;
 - two accesses of one byte, one of them a write, are ordered, and run in the order of the plan;
 - what a task reads is what was last written to that very buffer: nobody else has taken the bytes;
 - weights, and inputs that are not donated, are never written; outputs hold their own value at the
@@ -52,6 +52,7 @@ from ge_dialect.ge_exec.memory import Storage, base_of, buffer_bytes, offset_of
 from ge_dialect.locations import location_name
 from ge_dialect.lowering.plan_bytes import Access, Bytes, Segment, overlap
 from ge_dialect.lowering.plan_clocks import CODE, Place, execution_order
+from ge_dialect.lowering.verify_symbols import check_symbols
 from ge_dialect.lowering.verify_tiles import check_tiles
 from ge_dialect.targets.dlti import attached_target
 
@@ -74,6 +75,7 @@ def verify_plan(plan: PlanOp) -> None:
         GEError: It is not right; says which task, which bytes, and what is missing.
     """
     check_numbers(plan)
+    check_symbols(plan)
     check_tiles(plan)
     order = execution_order(plan)
     checker = Checker()

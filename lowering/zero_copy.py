@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, SSAValue
 
 from ge_dialect.ge.base import GEOp
-from ge_dialect.ge_exec.memory import ObjectType, base_of, is_buffer, storage_type
+from ge_dialect.ge_exec.memory import BoundedType, BufferType, ObjectType, base_of, is_buffer
 from ge_dialect.passes.zero_copy.marks import parts_of, views_of, written_value
 from ge_dialect.passes.zero_copy.regions import part_regions
 
@@ -40,11 +41,19 @@ def lower_views(plan: Bufferizer, op: GEOp) -> bool:
     if not is_buffer(place.type):
         return False
     for result, region in zip(op.results, regions, strict=True):
-        type_ = storage_type(result.type)
-        assert not isinstance(type_, ObjectType)
+        type_ = _view_type(plan, result, place)
         plan.bind(result, plan.view(place, type_, region.start, result))
     plan.consume(op.operands)
     return True
+
+
+def _view_type(plan: Bufferizer, result: SSAValue, place: SSAValue) -> BufferType:
+    """Returns the type of a view; of the whole of a bounded value it has the bound of that."""
+    type_ = plan.storage(result.type)
+    if isinstance(place.type, BoundedType) and not isinstance(type_, MemRefType):
+        return BoundedType(result.type, place.type.bytes)
+    assert not isinstance(type_, ObjectType)
+    return type_
 
 
 def place_in_whole(plan: Bufferizer, value: SSAValue) -> SSAValue | None:
@@ -52,7 +61,7 @@ def place_in_whole(plan: Bufferizer, value: SSAValue) -> SSAValue | None:
     if (found := plan.parts.get(value)) is None:
         return None
     whole, start = found
-    type_ = storage_type(value.type)
+    type_ = plan.storage(value.type)
     assert not isinstance(type_, ObjectType)
     return plan.view(_whole(plan, whole), type_, start, value)
 

@@ -9,6 +9,8 @@ from xdsl.passes import ModulePass
 
 _PASSES = {
     "ge-infer-types": ("infer_types", "InferTypesPass"),
+    "ge-resolve-symbols": ("symbols.resolve_symbols", "ResolveSymbolsPass"),
+    "ge-split-gears": ("symbols.split_gears", "SplitGearsPass"),
     "ge-canonicalize": ("canonicalization.canonicalize", "CanonicalizePass"),
     "ge-constant-fold": ("constant_fold", "ConstantFoldPass"),
     "ge-compute-dims": ("compute_dims", "ComputeDimsPass"),

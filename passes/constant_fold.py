@@ -15,6 +15,7 @@ from xdsl.traits import IsolatedFromAbove
 
 from ge_dialect import remarks
 from ge_dialect.ge.structure import FusionOp
+from ge_dialect.ge.types import is_tensor, shape_of, show_shape
 from ge_dialect.interpreters.folding import (
     evaluate_constant,
     foldable,
@@ -57,6 +58,9 @@ class ConstantFoldPass(ModulePass):
         return folded
 
     def _fold(self, op: Operation) -> int:
+        if result_bytes(op) is None:
+            _tell_unknown(op)
+            return 0
         if (reason := self._refusal(op)) is not None:
             remarks.missed(NAME, "fold", op, reason, reason=remarks.ReasonClass.COST)
             return 0
@@ -72,11 +76,27 @@ class ConstantFoldPass(ModulePass):
 
     def _refusal(self, op: Operation) -> str | None:
         """Says why an op must not be evaluated, or None where it may."""
-        if (size := result_bytes(op)) is None:
-            return "not folded: its size is not known"
+        size = result_bytes(op) or 0
         growth = size - operand_bytes(op)
         if growth > self.max_growth:
             return f"not folded: {growth} bytes more than its operands, at most {self.max_growth}"
         if size > self.max_bytes:
             return f"not folded: {size} bytes, at most {self.max_bytes}"
         return None
+
+
+def _tell_unknown(op: Operation) -> None:
+    """Says that every run computes what would be a constant at any one size, and of which sizes."""
+    shapes = [shape_of(r.type) for r in op.results if is_tensor(r.type)]
+    shown = ", ".join(map(show_shape, shapes)) or "of no tensor"
+    message = f"not folded: its size {shown} is not known, so every run computes it"
+    remarks.missed(
+        NAME,
+        "fold",
+        op,
+        message,
+        reason=remarks.ReasonClass.SYMBOL,
+        found=shown,
+        wanted="numbers",
+        fix="compile gears, or fixed sizes, where this matters",
+    )

@@ -85,7 +85,7 @@ class OptimizePipeline(PipelinePass):
         return pass_class()
 
 
-_INFER = ("ge-infer-types",)
+_INFER = ("ge-infer-types", "ge-resolve-symbols")
 _SIMPLIFY = (
     "ge-eliminate-dropout",
     "ge-constant-fold",

@@ -155,7 +155,7 @@ COMPILE = {
     "ok.mlir -o out.om --framework 1": "GE0105: expected --framework=5",
     "ok.mlir -o out.om --rules Foo": "GE0421",
     "ok.mlir -o out.om --input-shape x:4": "GE0105: input shapes were given for 'ok.mlir'",
-    "dynamic.mlir -o out.om": "GE0520: 1 inputs of 'main' have no static size",
+    "dynamic.mlir -o out.om": "GE0520: 1 dimensions of the inputs of 'main' have neither",
 }
 
 
@@ -253,7 +253,7 @@ def test_a_printed_pipeline_parses_again(capsys: pytest.CaptureFixture[str]):
         assert run_tool("ge-opt", ge_opt.main_with, argv) == 0
         printed.append(capsys.readouterr().out)
     assert printed[0] == printed[1]
-    assert "ge-infer-types,ge-eliminate-dropout" in printed[0]
+    assert "ge-infer-types,ge-resolve-symbols,ge-eliminate-dropout" in printed[0]
     assert "ge-optimize" not in printed[0]
     assert 'ge-fuse-rules{rules="QKVProjection" disable="FlashAttentionDropout"}' in printed[0]
 

@@ -57,6 +57,7 @@ class CompileOptions:
         fusion_switch_file: GE's file of rules to turn off.
         verify_each: Whether the IR is verified after every pass that rewrote something; else
             once, before it is lowered. The plan is verified when it is saved or run.
+        gears: For each gear the sizes of all symbols, `batch=1 seq=128`; one plan for each.
         outline: Whether repeated blocks, such as the layers of a transformer, are optimised once.
     """
 
@@ -82,6 +83,7 @@ class CompileOptions:
     fusion_baseline: str | None = None
     fusion_switch_file: str | None = None
     verify_each: bool = False
+    gears: tuple[str, ...] = ()
     outline: bool = True
 
 
@@ -211,6 +213,10 @@ def build_passes(options: CompileOptions) -> Sequence[ModulePass]:
         fuse if isinstance(pass_, FuseRulesPass) else pass_
         for pass_ in OptimizePipeline(options.level, options.fast_math, options.precision).passes()
     ]
+    if options.gears:
+        from ge_dialect.tools.dynamic_shapes import with_gears
+
+        graph = with_gears(graph, options)
     lower = LowerPipeline(
         streams=options.streams,
         stream_labels=options.stream_labels,
@@ -324,6 +330,7 @@ def compile(
     model: str | Path | onnx.ModelProto | ModuleOp,
     *,
     input_shapes: InputShapes | str | None = None,
+    dynamic_dims: Sequence[Sequence[int]] = (),
     options: CompileOptions | None = None,
     watch: Watch | None = None,
     **overrides: Any,
@@ -332,7 +339,8 @@ def compile(
 
     Args:
         model: Path of a file, a model in memory, or IR (which is changed in place).
-        input_shapes: As ATC's `--input_shape`; for files and models.
+        input_shapes: As ATC's `--input_shape`, sizes or ranges; for files and models.
+        dynamic_dims: Gears: for each a size for every dimension that `input_shapes` leaves open.
         options: What to do; `overrides` are fields of it by name. `ge.memory_policy` is taken for
             `memory_policy`.
         watch: Is told of every pass; what it raises ends the compilation.
@@ -352,6 +360,10 @@ def compile(
     else:
         module, name = load_model(model, input_shapes)
     module.attributes.setdefault("ge.model", StringAttr(name))
+    if dynamic_dims:
+        from ge_dialect.tools.dynamic_shapes import declare_gears
+
+        chosen = replace(chosen, gears=declare_gears(module, input_shapes, dynamic_dims))
     plan = CompiledPlan(module, name, chosen, opset=_opset(module))
     plan.notes += [f"'{name}' is '{_ALIASES[name]}' here" for name in overrides if name in _ALIASES]
     if chosen.donated_inputs:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ge_dialect.diagnostics import GEError
 
-_SHAPES = "compile once for each shape, with --input-shape"
+_SHAPES = "compile for ranges or gears, with --input-shape and --dynamic-dims"
 _TYPES = "element types stay those of the model: convert the model before"
 _SWITCHES = "leave single rules out with --disable-rules, or lower the level with -O"
 _STREAMS = "give the number of streams with --streams"
@@ -44,16 +44,12 @@ UNSUPPORTED: Mapping[str, Unsupported] = {
     "--debug-dir": Unsupported(_NO_KERNELS),
     "--deterministic": Unsupported("plans are deterministic always", ("0", "1")),
     "--dump-mode": Unsupported(_INSPECT),
-    "--dynamic-batch-size": Unsupported(_SHAPES),
-    "--dynamic-dims": Unsupported(_SHAPES),
-    "--dynamic-image-size": Unsupported(_SHAPES),
     "--enable-scope-fusion-passes": Unsupported(_SWITCHES),
     "--external-weight": Unsupported("weights are part of the .om file", ("0",)),
     "--host-env-cpu": Unsupported("a plan runs on any host: leave it out"),
     "--host-env-os": Unsupported("a plan runs on any host: leave it out"),
     "--input-format": Unsupported("ONNX says the layout itself", ("NCHW", "ND")),
     "--input-fp16-nodes": Unsupported(_TYPES),
-    "--input-shape-range": Unsupported(_SHAPES),
     "--insert-op-conf": Unsupported("make preprocessing a part of the model"),
     "--is-input-adjust-hw-layout": Unsupported(_INTERFACE, ("false",)),
     "--is-weight-clip": Unsupported(_TYPES, ("0",)),

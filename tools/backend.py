@@ -26,6 +26,7 @@ from ge_dialect.diagnostics import GEError
 from ge_dialect.frontends.onnx.importer import import_onnx
 from ge_dialect.tools.api import CompileOptions, compile
 from ge_dialect.tools.runtime.executor import Executor, load_plan
+from ge_dialect.tools.runtime.gears import make_executor
 
 _DEVICE = "CPU"
 
@@ -107,7 +108,7 @@ class GERep(BackendRep):
             path = Path(folder, "model.om")
             plan.save(path)
             loaded = load_plan(str(path))  # mapped, so that the name may go
-        return Executor(loaded.module, loaded.weights)
+        return make_executor(loaded.module, loaded.weights)
 
 
 class GEBackend(Backend):

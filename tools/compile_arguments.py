@@ -48,8 +48,46 @@ def _add_files(parser: Parser) -> None:
         metavar="N",
         help="5, ONNX, is the only one",
     )
+    _add_shapes(parser)
+
+
+def _add_shapes(parser: Parser) -> None:
     parser.add_argument(
-        "--input-shape", metavar="SPEC", help='sizes of inputs, "ids:1,128;mask:1,128"'
+        "--input-shape",
+        metavar="SPEC",
+        help='sizes of inputs, or ranges of them, "ids:1~8,128;mask:1~8,128"; -1 leaves one open',
+    )
+    parser.add_argument(
+        "--input-shape-range",
+        metavar="SPEC",
+        help="ranges of the dimensions that --input-shape leaves open, in the same form",
+    )
+    parser.add_argument(
+        "--dynamic-batch-size",
+        metavar="SIZES",
+        help='gears: a plan for each of these sizes of the first dimension, "1,2,4"',
+    )
+    parser.add_argument(
+        "--dynamic-image-size",
+        metavar="SIZES",
+        help='gears: a plan for each height and width, "416,416;832,832"',
+    )
+    parser.add_argument(
+        "--dynamic-dims",
+        metavar="SIZES",
+        help='gears: a plan for each set of sizes of the open dimensions, "1,128;1,256"',
+    )
+    parser.add_argument(
+        "--size-histogram",
+        metavar="SIZES",
+        help='sizes that occur, and how often: compares the range with gears, "1,128=500;4,512=20"',
+    )
+    parser.add_argument(
+        "--gear-count",
+        type=int,
+        default=4,
+        metavar="N",
+        help="most gears that --size-histogram chooses (default: 4)",
     )
 
 

@@ -64,6 +64,8 @@ def run(argv: Sequence[str] | None) -> int:
         sys.stderr.writelines(task_lines(predict_module(plan.module)))
     if not args.quiet:
         sys.stdout.write(plan.report())
+    if args.size_histogram is not None:
+        sys.stdout.write(shape_advice(model, args))
     if args.display_model_info:
         from ge_dialect.tools.report.model_info import model_info
 
@@ -116,6 +118,25 @@ def options_of(args: argparse.Namespace) -> CompileOptions:
         fusion_switch_file=args.fusion_switch_file,
         disabled_rules=names(args.disable_rules),
     )
+
+
+def shape_advice(model: str, args: argparse.Namespace) -> str:
+    """Returns how a range of sizes compares with gears, as text.
+
+    Raises:
+        GEError: No range is given, or the histogram does not fit it (GE0108).
+    """
+    from ge_dialect.diagnostics import GEError
+    from ge_dialect.tools.dynamic_shapes import read_arguments
+    from ge_dialect.tools.report.shape_advice import advise, parse_histogram
+
+    asked = read_arguments(args)
+    if asked.shapes is None or asked.gears:
+        hint = 'such as --input_shape "ids:1~8,8~512"'
+        raise GEError("GE0108", "--size_histogram needs --input_shape with ranges", hint=hint)
+    histogram = parse_histogram(args.size_histogram)
+    advice = advise(model, asked.shapes, histogram, max(args.gear_count, 1), options_of(args))
+    return "".join(f"{line}\n" for line in advice.lines())
 
 
 def result_path(args: argparse.Namespace) -> str | None:

@@ -116,11 +116,12 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
 def main_with(argv: Sequence[str] | None) -> int:
     """Runs the tool; errors are exceptions."""
     args = parse(argv)
-    from ge_dialect.tools.runtime.executor import Executor, load_plan
+    from ge_dialect.tools.runtime.executor import load_plan
+    from ge_dialect.tools.runtime.gears import make_executor
 
     loaded = load_plan(args.model)
     with loaded.file:
-        executor = Executor(loaded.module, loaded.weights)
+        executor = make_executor(loaded.module, loaded.weights)
         if args.print_inputs:
             show(port_lines(executor))
             return 0
@@ -178,7 +179,7 @@ def read_feeds(executor: Executor, args: argparse.Namespace) -> Arrays:
         sides = Side("input", executor.inputs), Side("output", executor.outputs)
         feeds = read_npz(args.inputs, *sides)
     if args.random_inputs is not None:
-        feeds = random_feeds(executor.inputs, args.random_inputs) | feeds
+        feeds = random_feeds(executor.example_inputs(), args.random_inputs) | feeds
     return feeds
 
 
@@ -229,6 +230,7 @@ def port_lines(executor: Executor) -> Iterator[str]:
     """Yields inputs and outputs with shapes and types."""
     yield from (f"input {port}" for port in executor.inputs)
     yield from (f"output {port}" for port in executor.outputs)
+    yield from executor.size_lines()
 
 
 def profile_lines(times: Sequence[TaskTime]) -> Iterator[str]:

@@ -26,9 +26,9 @@ class RunnablePlan:
         Raises:
             GEError: The plan is not sound (GE0540), or a launch does not fit its kernel (GE0807).
         """
-        from ge_dialect.tools.runtime.executor import Executor
+        from ge_dialect.tools.runtime.gears import make_executor
 
-        return Executor(self.module, self.weights)
+        return make_executor(self.module, self.weights)
 
     @property
     def inputs(self) -> Sequence[Port]:

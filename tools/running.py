@@ -25,6 +25,7 @@ from ge_dialect.passes.repeats.outline_repeats import (
     shorten_repeats,
 )
 from ge_dialect.passes.repeats.shorten import Shortened
+from ge_dialect.passes.symbols.resolve_symbols import ResolveSymbolsPass
 from ge_dialect.tools import api
 from ge_dialect.tools.api import CompiledPlan, PassRecord, Watch, make_context
 from ge_dialect.tools.fusion_arguments import fired_rules
@@ -83,8 +84,9 @@ class Outlining:
             wanted: Whether blocks are outlined at all.
             fuse: Whether they are fused once, too.
         """
-        inferring = [step for step, one in enumerate(passes) if isinstance(one, InferTypesPass)]
-        first = end = inferring[0] + 1 if inferring else 0
+        typing = InferTypesPass | ResolveSymbolsPass
+        inferring = [step for step, one in enumerate(passes) if isinstance(one, typing)]
+        first = end = inferring[-1] + 1 if inferring else 0
         if not inferring or not wanted or rewrites.active() is not None:
             return Outlining(first, first, first)
         while end < len(passes) and passes[end].name in LOCAL:

@@ -48,4 +48,18 @@ FILES: dict[str, CodeInfo] = {
         ),
         solution="Follow the hint in the message; `ge-compile --help` lists what there is.",
     ),
+    "GE0107": CodeInfo(
+        title="options that exclude each other",
+        symptom="Two ways of making sizes dynamic are given at once; ATC calls this E10009.",
+        cause="A range and gears, or gears of two kinds, are asked for.",
+        solution="Give one of `--input_shape_range`, `--dynamic_batch_size`, `--dynamic_image_size`"
+        " and `--dynamic_dims`.",
+    ),
+    "GE0108": CodeInfo(
+        title="malformed gears",
+        symptom="Gears or ranges are refused; the message says what is expected.",
+        cause="They are no whole numbers, too few, or do not fit the dimensions that are open.",
+        solution="Write -1 in `--input_shape` for what differs, and a size for each in every gear:"
+        ' `--input_shape "ids:-1,-1" --dynamic_dims "1,128;1,256"`.',
+    ),
 }

@@ -38,6 +38,24 @@ IR: dict[str, CodeInfo] = {
             " is never printed in between."
         ),
     ),
+    "GE0330": CodeInfo(
+        title="sizes that the model does not take",
+        symptom=(
+            "A range of sizes is refused; the message names a symbol, its sizes that work, and the"
+            " op that needs them."
+        ),
+        cause=(
+            "An op asks two dimensions to be equal or to broadcast, and one of them is a constant,"
+            " such as the target of a reshape or a table of positions."
+        ),
+        solution="Declare the sizes that work, or export the model without the constant.",
+    ),
+    "GE0331": CodeInfo(
+        title="gear that the model does not take",
+        symptom="A set of sizes is refused; the message names the gear and the reason.",
+        cause="The sizes contradict each other or an op of the model, or one is missing.",
+        solution="Correct or drop the gear; the others are fine where the hint says so.",
+    ),
     "GE0390": CodeInfo(
         title="a pass left the module invalid",
         symptom="The module was valid before a pass and is not after it.",

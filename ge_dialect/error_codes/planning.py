@@ -66,10 +66,13 @@ PLANNING: dict[str, CodeInfo] = {
         solution="Take an arena of the plan, and an address below its size; both are in the map.",
     ),
     "GE0520": CodeInfo(
-        title="inputs without a static size",
-        symptom="Memory can not be planned; the message names inputs with dynamic dimensions.",
-        cause="An input of the model has a dynamic dimension that was given no size.",
-        solution='Give the sizes of the inputs, as `--input_shape "ids:1,128;mask:1,128"`.',
+        title="inputs without sizes",
+        symptom="Memory can not be planned; the message names dimensions of inputs.",
+        cause="An input of the model has a dynamic dimension that was given no size and no range.",
+        solution=(
+            'Give sizes or ranges, as `--input_shape "ids:1,128;mask:1,1~128"`; the hint has the'
+            " inputs of this very model."
+        ),
     ),
     "GE0521": CodeInfo(
         title="op without a kernel",
@@ -79,6 +82,12 @@ PLANNING: dict[str, CodeInfo] = {
             "Convert ops of other dialects to `ge` before lowering, or keep them out of the"
             " function that is compiled."
         ),
+    ),
+    "GE0522": CodeInfo(
+        title="range without an upper bound",
+        symptom="Memory can not be planned: a dimension of an input may be any size.",
+        cause="Its range has no end, as in `1~-1`. A plan has bytes for the greatest size.",
+        solution='Give an upper end, as `--input_shape "ids:1~8,1~512"`.',
     ),
     "GE0530": CodeInfo(
         title="number of streams is not possible",

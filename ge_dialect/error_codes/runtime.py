@@ -90,4 +90,22 @@ RUNTIME: dict[str, CodeInfo] = {
         solution="Run the plan through the Python API, which takes and returns lists, None and"
         " dictionaries: `CompiledPlan.run`.",
     ),
+    "GE0820": CodeInfo(
+        title="size outside its range",
+        symptom="A dimension of an input is no size that the plan was compiled for.",
+        cause="The plan holds for a range of sizes; the message names symbol, value and range.",
+        solution="Compile the model for a range that holds the size, with `--input_shape`.",
+    ),
+    "GE0821": CodeInfo(
+        title="sizes do not fit together",
+        symptom="Two dimensions of inputs are each in their range, but not together.",
+        cause="An op of the model needs them to be equal, to broadcast, or to divide each other.",
+        solution="Give inputs whose sizes fit; the hint names the op that needs it.",
+    ),
+    "GE0822": CodeInfo(
+        title="no gear for the sizes",
+        symptom="The sizes of the inputs are those of no gear that the model was compiled for.",
+        cause="A model with gears runs at exactly their sizes.",
+        solution="Pad the inputs to the next gear, or compile the model with a further gear.",
+    ),
 }

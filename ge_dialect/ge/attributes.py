@@ -15,7 +15,7 @@ from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.symbols import DimExpr, SymbolRange, parse_dim
+from ge_dialect.symbols import DimExpr, Guard, Relation, SymbolRange, parse_dim
 from ge_dialect.weights import MemoryWeight, Weight, WeightSource
 
 
@@ -120,6 +120,40 @@ class SymbolAttr(Data[SymbolRange]):
         with printer.in_angle_brackets():
             printer.print_string(f"{self.data.lo}, {high}, {self.data.multiple_of}, ")
             printer.print_string_literal(self.data.origin)
+
+
+@irdl_attr_definition
+class GuardAttr(Data[Guard]):
+    """What has to hold of symbols: `#ge.guard<"total", equal, "past + 1", "Add at 'scores'">`.
+
+    Two expressions, `equal`, `broadcast` (equal, or one of them 1) or `multiple` (the second
+    divides the first) between them, and the op that needs it.
+    """
+
+    name = "ge.guard"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Guard:
+        with parser.in_angle_brackets():
+            left = parser.parse_str_literal()
+            parser.parse_punctuation(",")
+            word = parser.parse_identifier()
+            parser.parse_punctuation(",")
+            right = parser.parse_str_literal()
+            parser.parse_punctuation(",")
+            why = parser.parse_str_literal()
+        try:
+            return Guard(parse_dim(left), Relation(word), parse_dim(right), why)
+        except ValueError as error:
+            parser.raise_error(str(error))
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string_literal(str(self.data.left))
+            printer.print_string(f", {self.data.relation.value}, ")
+            printer.print_string_literal(str(self.data.right))
+            printer.print_string(", ")
+            printer.print_string_literal(self.data.why)
 
 
 @dataclass(frozen=True)

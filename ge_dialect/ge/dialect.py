@@ -13,6 +13,7 @@ from ge_dialect.ge.access import quicken
 from ge_dialect.ge.attributes import (
     DimsAttr,
     FloatFormatType,
+    GuardAttr,
     StringsAttr,
     StringType,
     SymbolAttr,
@@ -86,6 +87,7 @@ GE = Dialect(
         SequenceType,
         StringType,
         StringsAttr,
+        GuardAttr,
         SymbolAttr,
         TargetAttr,
         TierAttr,

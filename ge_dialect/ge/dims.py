@@ -7,8 +7,9 @@ from collections.abc import Callable
 from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from ge_dialect.ge.requirements import require
 from ge_dialect.ge.types import MaybeDim, Shape, show_shape, value_shape
-from ge_dialect.symbols import Dim, DimLimitError, floor_div
+from ge_dialect.symbols import Dim, DimLimitError, Relation, floor_div
 
 
 def merge_dims(first: MaybeDim, second: MaybeDim, what: str) -> MaybeDim:
@@ -19,6 +20,7 @@ def merge_dims(first: MaybeDim, second: MaybeDim, what: str) -> MaybeDim:
     """
     if isinstance(first, int) and isinstance(second, int) and first != second:
         raise VerifyException(f"expected {what} to agree, got {first} and {second}")
+    require(first, Relation.EQUAL, second, what)
     if isinstance(second, int) or first is None:
         return second
     return first
@@ -32,6 +34,7 @@ def expect_dim(found: MaybeDim, expected: MaybeDim, what: str) -> None:
     """
     if isinstance(found, int) and isinstance(expected, int) and found != expected:
         raise VerifyException(f"expected {what} of {expected}, got {found}")
+    require(found, Relation.EQUAL, expected, what)
 
 
 def expect_broadcasts_to(value: SSAValue | None, target: Shape, name: str) -> None:
@@ -43,6 +46,9 @@ def expect_broadcasts_to(value: SSAValue | None, target: Shape, name: str) -> No
     if value is None:
         return
     shape = value_shape(value)
+    for mine, wanted in zip(reversed(shape), reversed(target), strict=False):
+        if mine != 1:
+            require(mine, Relation.BROADCAST, wanted, f"'{name}' and what it broadcasts to")
     fits = len(shape) <= len(target) and all(
         mine == 1 or mine == wanted or not isinstance(mine, int) or not isinstance(wanted, int)
         for mine, wanted in zip(reversed(shape), reversed(target), strict=False)

@@ -16,6 +16,7 @@ from ge_dialect.symbols import (
     maximum,
     minimum,
     product,
+    simplify,
 )
 
 OPEN_END = 2**31 - 1
@@ -83,9 +84,11 @@ def slice_size(size: MaybeDim, start: int, end: int, step: int) -> MaybeDim:
     """
     if size is None or size == 0:
         return size
-    return bounded(
-        lambda: _forward(size, start, end, step) if step > 0 else _backward(size, start, end, step)
-    )
+    return bounded(lambda: simplify(_sliced(size, start, end, step), {}))
+
+
+def _sliced(size: Dim, start: int, end: int, step: int) -> Dim:
+    return _forward(size, start, end, step) if step > 0 else _backward(size, start, end, step)
 
 
 def _forward(size: Dim, start: int, end: int, step: int) -> Dim:

@@ -24,7 +24,8 @@ from ge_dialect.ge.base import (
     ints_attr,
 )
 from ge_dialect.ge.dims import map_dim, merge_dims
-from ge_dialect.ge.extents import solve_dim
+from ge_dialect.ge.extents import known_product, solve_dim
+from ge_dialect.ge.requirements import require
 from ge_dialect.ge.types import (
     RankedTensor,
     Shape,
@@ -34,6 +35,7 @@ from ge_dialect.ge.types import (
     tensor_type,
     value_shape,
 )
+from ge_dialect.symbols import Relation
 
 
 class MovementOp(GEOp):
@@ -88,6 +90,10 @@ class ReshapeOp(MovementOp):
         counts = num_elements(have), num_elements(type_)
         if None not in counts and counts[0] != counts[1]:  # (C2)
             raise VerifyException(f"expected 'result' of {counts[0]} elements, got {counts[1]}")
+        if None in counts:
+            given = value_shape(self.input)
+            what = f"the elements of {show_shape(given)} and {show_shape(shape)}"
+            require(known_product(given), Relation.EQUAL, known_product(shape), what)
         return (type_,)
 
     def view_of(self) -> int | None:

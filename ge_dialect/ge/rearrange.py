@@ -33,15 +33,16 @@ from ge_dialect.ge.base import (
 from ge_dialect.ge.dims import expect_dim, map_dim
 from ge_dialect.ge.dtypes import is_float, is_integer
 from ge_dialect.ge.movement import MovementOp
+from ge_dialect.ge.requirements import require
 from ge_dialect.ge.types import (
     MaybeDim,
     RankedTensor,
     normalize_axes,
-    static_shape,
+    shape_of,
     tensor_of,
     tensor_type,
 )
-from ge_dialect.symbols import floor_div
+from ge_dialect.symbols import Dim, Relation, floor_div
 
 
 @irdl_op_definition
@@ -246,10 +247,12 @@ class ReverseSequenceOp(MovementOp):
 class RangeOp(GEOp):
     """`start + i * delta` for i = 0, 1, ...; the result type says how many and of what type.
 
+    How many may be an expression over symbols.
+
     `start` and `delta` are i64 for integers, which wrap, and f64 for floats, rounded once.
 
     Constraints:
-    - (C1) The result has rank 1 and a static size.
+    - (C1) The result has rank 1 and a known size: a number or an expression.
     - (C2) `start` and `delta` are both integers or both floats, as the result.
 
     Example:
@@ -270,7 +273,7 @@ class RangeOp(GEOp):
 
     assembly_format = "`start` $start `delta` $delta attr-dict `:` type($result)"
 
-    def __init__(self, start: float, delta: float, length: int, element_type: Attribute):
+    def __init__(self, start: float, delta: float, length: Dim, element_type: Attribute):
         super().__init__(
             [],
             {"start": _number(start, element_type), "delta": _number(delta, element_type)},
@@ -279,8 +282,8 @@ class RangeOp(GEOp):
 
     def infer_types(self) -> Sequence[Attribute]:
         type_ = tensor_of(self.result)
-        if (shape := static_shape(type_)) is None or len(shape) != 1:  # (C1)
-            raise VerifyException(f"expected 'result' of rank 1 and static size, got {type_}")
+        if len(shape := shape_of(type_)) != 1 or shape[0] is None:  # (C1)
+            raise VerifyException(f"expected 'result' of rank 1 and known size, got {type_}")
         floats = [isinstance(number, FloatAttr) for number in (self.start, self.delta)]
         known = is_float(type_.element_type) or is_integer(type_.element_type)
         if not known or floats != [is_float(type_.element_type)] * 2:  # (C2)
@@ -314,3 +317,4 @@ def expect_multiple(dim: MaybeDim, factor: int, what: str) -> None:
     """
     if isinstance(dim, int) and dim % factor:
         raise VerifyException(f"expected {what} to be a multiple of {factor}, got {dim}")
+    require(dim, Relation.MULTIPLE, factor, what)

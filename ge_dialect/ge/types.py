@@ -22,7 +22,8 @@ from xdsl.utils.exceptions import VerifyException
 from ge_dialect.ge.attributes import DimsAttr, dims_encoding
 from ge_dialect.ge.containers import Container, OptionalType, same_kind
 from ge_dialect.ge.dtypes import dtype_of
-from ge_dialect.symbols import DimExpr, DimLimitError, bounds, minimum
+from ge_dialect.ge.requirements import require
+from ge_dialect.symbols import DimExpr, DimLimitError, Relation, bounds, minimum
 
 TensorT: TypeAlias = TensorType[Attribute]
 MaybeDim: TypeAlias = int | DimExpr | None
@@ -205,6 +206,8 @@ def _broadcast_dim(dims: Sequence[MaybeDim], shapes: Sequence[Shape]) -> MaybeDi
     for dim in dims:
         if dim == 1 or dim == result:
             continue
+        if result != 1:
+            require(result, Relation.BROADCAST, dim, "sizes that broadcast")
         if result == 1:
             result = dim
         elif isinstance(dim, int) and isinstance(result, int):

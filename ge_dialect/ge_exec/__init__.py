@@ -7,8 +7,10 @@ from xdsl.ir import Dialect
 from ge_dialect.ge.access import quicken
 from ge_dialect.ge_exec.arenas import ArenaOp, ArenaType
 from ge_dialect.ge_exec.control import BranchOp, LoopOp
+from ge_dialect.ge_exec.guards import GuardOp, SymbolOp
 from ge_dialect.ge_exec.kernels import KernelOp, kernels_by_name
 from ge_dialect.ge_exec.memory import (
+    BoundedType,
     BufferOp,
     InputOp,
     ObjectOp,
@@ -41,8 +43,10 @@ GE_EXEC = Dialect(
         LoopOp,
         RecordOp,
         WaitOp,
+        SymbolOp,
+        GuardOp,
     ],
-    [ArenaType, ObjectType, TilingAttr],
+    [ArenaType, BoundedType, ObjectType, TilingAttr],
 )
 quicken(GE_EXEC.operations)
 
@@ -50,9 +54,11 @@ __all__ = [
     "GE_EXEC",
     "ArenaOp",
     "ArenaType",
+    "BoundedType",
     "BranchOp",
     "BufferOp",
     "CopyOp",
+    "GuardOp",
     "InputOp",
     "KernelOp",
     "LaunchOp",
@@ -64,6 +70,7 @@ __all__ = [
     "RecordOp",
     "StoreOp",
     "StreamOp",
+    "SymbolOp",
     "TilingAttr",
     "ViewOp",
     "WaitOp",

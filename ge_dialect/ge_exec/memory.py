@@ -6,118 +6,60 @@ Objects never have one: no plan can say how many bytes they need.
 
 from __future__ import annotations
 
-from functools import lru_cache
-from math import prod
-from typing import TypeAlias, TypeGuard, cast
+from typing import TypeAlias
 
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    ContainerType,
-    IntegerAttr,
-    MemRefType,
-    NoneAttr,
-    StringAttr,
-    UnitAttr,
-)
-from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue, TypeAttribute
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, StringAttr, UnitAttr
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
-    AnyOf,
-    BaseAttr,
     IRDLOperation,
-    irdl_attr_definition,
     irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
-    param_def,
     prop_def,
     result_def,
 )
 from xdsl.utils.exceptions import VerifyException
 
-from ge_dialect.ge.attributes import Tier, WeightAttr
+from ge_dialect.ge.attributes import WeightAttr
 from ge_dialect.ge.base import I64Attr, int_attr
-from ge_dialect.ge.dtypes import dtype_of, find_dtype, is_string
-from ge_dialect.ge.types import TensorT, is_tensor, static_shape
 from ge_dialect.ge_exec.arenas import ArenaType
+from ge_dialect.ge_exec.storage import (
+    AnyBuffer,
+    AnyStorage,
+    BoundedType,
+    BufferType,
+    ObjectType,
+    StorageType,
+    buffer_bytes,
+    buffer_type,
+    exact_bytes,
+    is_buffer,
+    storage_type,
+    verify_buffer_type,
+)
 
-AnyMemRef = BaseAttr[MemRefType[Attribute]](MemRefType)
-
-
-@irdl_attr_definition
-class ObjectType(ParametrizedAttribute, TypeAttribute):
-    """A value that lies on the heap of the host, since its bytes are not known before the run.
-
-    `value` is its type in `ge`: a tensor of dynamic sizes or of strings, a sequence, an optional, a
-    map.
-
-    Example: `!ge_exec.object<tensor<2x?xi64>>`.
-    """
-
-    name = "ge_exec.object"
-
-    value: Attribute = param_def()
-
-    def verify(self) -> None:
-        found = cast("ContainerType[Attribute] | None", self.value)
-        if isinstance(found, ContainerType) and find_dtype(found.get_element_type()) is None:
-            raise VerifyException(f"expected elements of ge, got {found}")
-
-
-AnyStorage = AnyOf((AnyMemRef, BaseAttr(ObjectType)))
-"""What tasks read and write."""
-
-
-def storage_type(type: Attribute) -> MemRefType[Attribute] | ObjectType:
-    """Returns how a plan holds a value: a buffer where its bytes are known, else an object."""
-    if not is_tensor(type) or is_string(type.element_type) or static_shape(type) is None:
-        return ObjectType(type)
-    return buffer_type(type)
-
-
-@lru_cache(maxsize=4096)
-def buffer_type(type: TensorT, tier: Tier = Tier.HBM) -> MemRefType[Attribute]:
-    """Returns the buffer type of a static tensor type, row-major in `tier`.
-
-    The memory space is the tier's name, `memref<4xf16, "hbm">`: MLIR refuses an attribute of a
-    dialect it does not know there, and the generic form has to pass through `mlir-opt`.
-    """
-    shape = static_shape(type)
-    assert shape is not None
-    return MemRefType(type.element_type, shape, NoneAttr(), StringAttr(tier.value))
-
-
-def is_buffer(type: Attribute) -> TypeGuard[MemRefType[Attribute]]:
-    """Whether a type is a memref; `isinstance` alone forgets the element type."""
-    return isinstance(type, MemRefType)
-
-
-def buffer_bytes(type: Attribute) -> int:
-    """Returns the bytes of a buffer type, unpadded and exact; objects have none in a plan."""
-    if isinstance(type, ObjectType):
-        return 0
-    assert is_buffer(type)
-    return prod(type.get_shape()) * dtype_of(type.element_type).storage_bytes
-
-
-def verify_buffer_type(type: Attribute) -> None:
-    """Checks that a type is a static memref of numbers in a tier.
-
-    Raises:
-        VerifyException: It is not.
-    """
-    if not is_buffer(type) or not _is_tier(type.memory_space):
-        raise VerifyException(f"expected a memref in one of {', '.join(Tier)}, got {type}")
-    if is_string(type.element_type):
-        raise VerifyException(f"expected numbers, since texts are objects, got {type}")
-    if DYNAMIC_INDEX in type.get_shape():
-        raise VerifyException(f"expected a static shape, got {type}")
-    if find_dtype(type.element_type) is None:
-        raise VerifyException(f"expected elements of ge, got {type}")
-
-
-def _is_tier(space: Attribute) -> bool:
-    return isinstance(space, StringAttr) and space.data in list(Tier)
+__all__ = [
+    "AnyStorage",
+    "BoundedType",
+    "BufferOp",
+    "BufferType",
+    "InputOp",
+    "ObjectOp",
+    "ObjectType",
+    "OutputOp",
+    "PlacedOp",
+    "Storage",
+    "StorageType",
+    "ViewOp",
+    "WeightOp",
+    "base_of",
+    "buffer_bytes",
+    "buffer_type",
+    "is_buffer",
+    "offset_of",
+    "storage_type",
+]
 
 
 class PlacedOp(IRDLOperation):
@@ -125,7 +67,7 @@ class PlacedOp(IRDLOperation):
 
     arena = opt_operand_def(ArenaType)
     offset = opt_prop_def(I64Attr)
-    result = result_def(AnyMemRef)
+    result = result_def(AnyBuffer)
 
     @property
     def size(self) -> int:
@@ -169,9 +111,7 @@ class InputOp(PlacedOp):
         " attr-dict `:` type($result)"
     )
 
-    def __init__(
-        self, io_name: str, type: MemRefType[Attribute] | ObjectType, *, donated: bool = False
-    ):
+    def __init__(self, io_name: str, type: StorageType, *, donated: bool = False):
         super().__init__(
             operands=[None],
             properties={
@@ -247,7 +187,7 @@ class BufferOp(PlacedOp):
         "(`in` $arena^ `offset` $offset)? (`resident` $resident^)? attr-dict `:` type($result)"
     )
 
-    def __init__(self, type: MemRefType[Attribute]):
+    def __init__(self, type: BufferType):
         super().__init__(operands=[None], result_types=[type])
 
     @property
@@ -302,6 +242,7 @@ class ViewOp(IRDLOperation):
 
     Constraints:
     - (C1) The view lies inside its source.
+    - (C2) A view of bytes whose number depends on symbols is all of them.
 
     Example:
     ```mlir
@@ -311,13 +252,13 @@ class ViewOp(IRDLOperation):
 
     name = "ge_exec.view"
 
-    source = operand_def(AnyMemRef)
+    source = operand_def(AnyBuffer)
     offset = prop_def(I64Attr)
-    result = result_def(AnyMemRef)
+    result = result_def(AnyBuffer)
 
     assembly_format = "$source `offset` $offset attr-dict `:` type($source) `->` type($result)"
 
-    def __init__(self, source: SSAValue, type: MemRefType[Attribute], offset: int = 0):
+    def __init__(self, source: SSAValue, type: BufferType, offset: int = 0):
         super().__init__(
             operands=[source], properties={"offset": int_attr(offset)}, result_types=[type]
         )
@@ -330,6 +271,9 @@ class ViewOp(IRDLOperation):
                 f"expected a view inside {buffer_bytes(self.source.type)} bytes,"
                 f" got bytes {start} to {start + size}"
             )
+        source = exact_bytes(self.source.type)
+        if not isinstance(source, int) and exact_bytes(self.result.type) != source:  # (C2)
+            raise VerifyException(f"expected a view of {source} bytes, got {self.result.type}")
 
 
 @irdl_op_definition

@@ -18,6 +18,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.ge.base import I64Attr, int_attr
 from ge_dialect.ge_exec.control import TaskOp, flatten, task_id
+from ge_dialect.ge_exec.guards import GuardOp, SymbolOp
 from ge_dialect.ge_exec.memory import BufferOp, InputOp, ObjectOp, OutputOp, WeightOp
 from ge_dialect.ge_exec.tasks import RecordOp, WaitOp
 
@@ -105,6 +106,16 @@ class PlanOp(IRDLOperation):
     def outputs(self) -> Sequence[OutputOp]:
         """The outputs, in the order of the model."""
         return [op for op in self.body.block.ops if isinstance(op, OutputOp)]
+
+    @property
+    def symbols(self) -> Sequence[SymbolOp]:
+        """The symbols, in the order in which they become known."""
+        return [op for op in self.body.block.ops if isinstance(op, SymbolOp)]
+
+    @property
+    def guards(self) -> Sequence[GuardOp]:
+        """What has to hold of the symbols."""
+        return [op for op in self.body.block.ops if isinstance(op, GuardOp)]
 
     @property
     def weights(self) -> Sequence[WeightOp]:

@@ -27,7 +27,14 @@ from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.ge.base import I64Attr, int_attr
 from ge_dialect.ge_exec.kernels import KernelOp
-from ge_dialect.ge_exec.memory import AnyStorage, ObjectType, buffer_bytes, is_buffer
+from ge_dialect.ge_exec.storage import (
+    AnyStorage,
+    ObjectType,
+    buffer_bytes,
+    buffer_shape,
+    exact_bytes,
+    is_buffer,
+)
 
 
 @lru_cache
@@ -117,7 +124,7 @@ class CopyOp(IRDLOperation):
         if any(isinstance(value.type, ObjectType) for value in self.operands):
             return
         source, target = buffer_bytes(self.source.type), buffer_bytes(self.target.type)
-        if source != target:  # (C1)
+        if exact_bytes(self.source.type) != exact_bytes(self.target.type):  # (C1)
             raise VerifyException(f"expected buffers of one size, got {source} and {target} bytes")
 
 
@@ -155,9 +162,9 @@ class StoreOp(IRDLOperation):
     def verify_(self) -> None:
         if not is_buffer(target := self.target.type):
             return
-        slices = target.get_shape()[0] if target.get_shape() else 0
-        slice_bytes = buffer_bytes(self.source.type)
-        if not is_buffer(self.source.type) or slices * slice_bytes != buffer_bytes(target):  # (C1)
+        slices = (buffer_shape(target) or (0,))[0]
+        source = self.source.type
+        if not is_buffer(source) or exact_bytes(source) * slices != exact_bytes(target):  # (C1)
             raise VerifyException(f"expected slices of {target}, got {self.source.type}")
 
 

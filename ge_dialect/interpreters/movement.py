@@ -141,10 +141,15 @@ def reverse_sequence(op: ReverseSequenceOp, x: Array, sequence_lens: Array) -> A
 
 @semantics(RangeOp)
 def range_(op: RangeOp) -> Array:
-    """Evaluates `ge.range`: integers wrap, floats are computed in f64 and rounded once."""
+    """Evaluates `ge.range`: integers wrap, floats are computed in f64 and rounded once.
+
+    Raises:
+        InterpretationError: Its length is no number.
+    """
     type_ = tensor_of(op.result)
-    (length,) = static_shape(type_) or (0,)
-    steps = np.arange(length, dtype=np.int64)
+    if (shape := static_shape(type_)) is None:
+        raise InterpretationError("expected a length that is a number")
+    steps = np.arange(shape[0], dtype=np.int64)
     values = op.start.value.data + op.delta.value.data * steps
     return values.astype(to_numpy(type_.element_type))
 

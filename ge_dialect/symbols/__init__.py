@@ -12,6 +12,7 @@ from ge_dialect.symbols.expr import (
     symbols_of,
 )
 from ge_dialect.symbols.extrema import maximum, minimum
+from ge_dialect.symbols.guards import Guard, Relation
 from ge_dialect.symbols.parse import import_dim, parse_dim, sanitise
 from ge_dialect.symbols.ranges import (
     SymbolRange,
@@ -20,17 +21,21 @@ from ge_dialect.symbols.ranges import (
     prove_equal,
     simplify,
 )
+from ge_dialect.symbols.solve import linear_in, solve_for, solving_order
 
 __all__ = [
     "Dim",
     "DimExpr",
     "DimLimitError",
+    "Guard",
+    "Relation",
     "SymbolRange",
     "bounds",
     "ceil_div",
     "evaluate",
     "floor_div",
     "import_dim",
+    "linear_in",
     "maximum",
     "minimum",
     "mod",
@@ -40,6 +45,8 @@ __all__ = [
     "prove_equal",
     "sanitise",
     "simplify",
+    "solve_for",
+    "solving_order",
     "substitute",
     "symbol",
     "symbols_of",

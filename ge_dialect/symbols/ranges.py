@@ -63,6 +63,17 @@ class SymbolRange:
         """The greatest value: `hi` rounded down to a multiple, None where there is none."""
         return None if self.hi is None else self.hi // self.multiple_of * self.multiple_of
 
+    @property
+    def middle(self) -> int:
+        """A value in the middle, for a profile of typical sizes: a multiple, rounded down.
+
+        Raises:
+            ValueError: There is no greatest value.
+        """
+        if (last := self.last) is None:
+            raise ValueError(f"no maximum for {self.origin or 'the symbol'}")
+        return max(self.first, (self.first + last) // 2 // self.multiple_of * self.multiple_of)
+
     def contains(self, value: int) -> bool:
         """Whether the symbol may be `value`."""
         in_range = self.lo <= value and (self.hi is None or value <= self.hi)

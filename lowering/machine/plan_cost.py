@@ -23,6 +23,7 @@ from ge_dialect.ge_exec import (
 )
 from ge_dialect.ge_exec.control import ControlOp, TaskOp, reads, writes
 from ge_dialect.ge_exec.memory import base_of, buffer_bytes, offset_of
+from ge_dialect.lowering.at_sizes import bound_kernel, greatest_sizes
 from ge_dialect.lowering.machine.cache import UNLIMITED, Extent, Missed, Touch, missed_bytes
 from ge_dialect.lowering.machine.cost import (
     KernelCost,
@@ -81,10 +82,11 @@ class PlanCosts:
 
     @classmethod
     def of(cls, plan: PlanOp, target: Target) -> PlanCosts:
-        """Returns the costs of a plan; its kernels are beside it."""
+        """Returns the costs of a plan at its greatest sizes; its kernels are beside it."""
         kernels = kernels_by_name(plan)
         staying = [op for op in plan.buffers if op.l2_offset is not None]
-        works = {name: kernel_work(kernel) for name, kernel in kernels.items()}
+        sizes = greatest_sizes(plan)
+        works = {name: kernel_work(bound_kernel(kernel, sizes)) for name, kernel in kernels.items()}
         return cls(
             works,
             {name: kernel.engine.data for name, kernel in kernels.items()},

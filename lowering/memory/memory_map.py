@@ -24,6 +24,7 @@ from ge_dialect.ge_exec import (
 )
 from ge_dialect.ge_exec.control import TaskOp
 from ge_dialect.ge_exec.memory import PlacedOp, Storage, base_of, is_buffer, offset_of
+from ge_dialect.ge_exec.storage import buffer_element, buffer_shape
 from ge_dialect.locations import location_name
 from ge_dialect.lowering.dependencies import streams_of, task_graph
 from ge_dialect.lowering.memory.lifetimes import Moments, moments
@@ -173,4 +174,4 @@ class _Reader:
 
 def _type_text(type: Attribute) -> str:
     assert is_buffer(type)
-    return "x".join([*map(str, type.get_shape()), str(type.element_type)])
+    return "x".join([*map(str, buffer_shape(type)), str(buffer_element(type))])

@@ -79,9 +79,11 @@ class PlanMemoryPass(ModulePass):
         request = Request(
             target, self._alignment(target), self.limit, self.reuse, self.no_reuse, effort
         )
-        for plan in [inner for inner in op.body.block.ops if isinstance(inner, PlanOp)]:
+        plans = [inner for inner in op.body.block.ops if isinstance(inner, PlanOp)]
+        for plan in plans:
             forget(plan)
-            place_weights(plan, target)
+        place_weights(plans, target)
+        for plan in plans:
             place_work(plan, request)
 
     def _alignment(self, target: Target) -> int:
@@ -129,18 +131,18 @@ def forget(plan: PlanOp) -> None:
             op.erase()
 
 
-def place_weights(plan: PlanOp, target: Target) -> None:
-    """Lays the weights out one behind the other, in the order of the plan, equal ones once.
+def place_weights(plans: Sequence[PlanOp], target: Target) -> None:
+    """Lays the weights out one behind the other, in the order of the plans, equal ones once.
+
+    Plans of one module share the bytes of their weights.
 
     Raises:
         GEError: They do not fit the HBM of the target (GE0502).
     """
     from ge_dialect.lowering.om.file import PackedWeights
 
-    if not plan.weights:
-        return
     packed = PackedWeights(target.hbm.alignment)
-    offsets = [packed.add(op.value.data.weight) for op in plan.weights]
+    offsets = [[packed.add(op.value.data.weight) for op in plan.weights] for plan in plans]
     if packed.size > target.hbm.size:
         raise GEError(
             "GE0502",
@@ -148,9 +150,11 @@ def place_weights(plan: PlanOp, target: Target) -> None:
             f" {target.hbm.size} (proved)",
             hint="compile for another target, or quantise the model",
         )
-    arena = _add_arena(plan, "weights", packed.size, packed.size)
-    for op, offset in zip(plan.weights, offsets, strict=True):
-        op.place(arena.result, offset)
+    for plan, places in zip(plans, offsets, strict=True):
+        if places:
+            arena = _add_arena(plan, "weights", packed.size, packed.size)
+            for op, offset in zip(plan.weights, places, strict=True):
+                op.place(arena.result, offset)
 
 
 def place_work(plan: PlanOp, request: Request) -> None:

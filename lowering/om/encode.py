@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.attributes import ElidedWeight, NamedWeight, WeightAttr
 from ge_dialect.ge.constants import ConstantOp
-from ge_dialect.ge_exec import PlanOp
+from ge_dialect.ge_exec import ArenaOp, PlanOp
 from ge_dialect.ge_exec.memory import offset_of
 from ge_dialect.lowering.om.file import PackedWeights, write_om
 from ge_dialect.lowering.om.graph import om_model
@@ -36,17 +36,20 @@ def write_plan(module: ModuleOp, path: str) -> None:
         GEError: There is no plan, it is not right, or the file cannot be written.
     """
     plan = plan_of(module)
-    verify_plan(plan)
+    for one in plans_of(module):
+        verify_plan(one)
     packed = PackedWeights(target_of(module).hbm.alignment)
     holders = weight_holders(module)
     offsets = {id(op): packed.add(stored(attr)) for op, attr in holders}
-    check_offsets(plan, offsets)
+    for one in plans_of(module):
+        check_offsets(one, offsets)
     with relative_weights(holders, offsets):
         text = plan_text(module)
     target = attached_target(module)
     name = model_name(module)
     model = om_model(plan, name, packed.size, None if target is None else target.name)
-    write_om(path, model, text, packed if packed.size else b"")
+    payload = packed if packed.size else b""
+    write_om(path, model, text, payload, dynamic=bool(plan.symbols or gear_of(plan)))
 
 
 def model_name(module: ModuleOp) -> str:
@@ -56,12 +59,14 @@ def model_name(module: ModuleOp) -> str:
 
 
 def plan_of(module: ModuleOp) -> PlanOp:
-    """Returns the one plan of a module.
+    """Returns the one plan of a module; of plans that are gears the one that needs most bytes.
 
     Raises:
-        GEError: There is none, or more than one.
+        GEError: There is none, or more than one that is no gear.
     """
-    plans = [op for op in module.body.block.ops if isinstance(op, PlanOp)]
+    plans = plans_of(module)
+    if len(plans) > 1 and all(gear_of(plan) for plan in plans):
+        return max(plans, key=_work_bytes)
     if len(plans) > 1:
         names = ", ".join(plan.sym_name.data for plan in plans)
         raise GEError(
@@ -78,11 +83,27 @@ def plan_of(module: ModuleOp) -> PlanOp:
     return plans[0]
 
 
+def plans_of(module: ModuleOp) -> list[PlanOp]:
+    """Returns the plans of a module, in order."""
+    return [op for op in module.body.block.ops if isinstance(op, PlanOp)]
+
+
+def gear_of(plan: PlanOp) -> str:
+    """Returns the sizes that a plan is a gear for, `batch=1 seq=128`; "" where it is none."""
+    gear = plan.attributes.get("ge.gear")
+    return gear.data if isinstance(gear, StringAttr) else ""
+
+
+def _work_bytes(plan: PlanOp) -> int:
+    sizes = [op.size.value.data for op in plan.body.block.ops if isinstance(op, ArenaOp)]
+    return sum(sizes)
+
+
 def weight_holders(module: ModuleOp) -> list[tuple[Operation, WeightAttr]]:
     """Returns the ops that hold a weight, in the order of the module: plan weights first."""
     inside = [op for op in module.walk() if isinstance(op, ConstantOp)]
     return [
-        *((op, op.value) for op in plan_of(module).weights),
+        *((op, op.value) for plan in plans_of(module) for op in plan.weights),
         *((op, op.value) for op in inside if isinstance(op.value, WeightAttr)),
     ]
 

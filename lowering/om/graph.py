@@ -46,6 +46,7 @@ from ge_dialect.ge_exec.memory import (
     is_buffer,
     offset_of,
 )
+from ge_dialect.ge_exec.storage import buffer_element, buffer_shape
 from ge_dialect.ge_exec.tiling import Tiling
 from ge_dialect.locations import location_names
 from ge_dialect.lowering.om.attributes import AttrValue, OmTensor, OmWeight
@@ -279,8 +280,9 @@ def tensor_desc(type: Attribute, port: str) -> OmTensor:
     if isinstance(type, ObjectType):
         return _object_desc(type.value, port)
     assert is_buffer(type)
-    dtype = dtype_of(type.element_type)
-    return OmTensor(port, dtype.name, type.get_shape(), size=buffer_bytes(type))
+    dtype = dtype_of(buffer_element(type))
+    shape = tuple(dim if isinstance(dim, int) else -1 for dim in buffer_shape(type))
+    return OmTensor(port, dtype.name, shape, size=buffer_bytes(type))
 
 
 def _object_desc(type: Attribute, port: str) -> OmTensor:

@@ -27,9 +27,9 @@ from ge_dialect.ge.attention import FlashAttentionOp
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.convolution import WindowContractionOp
+from ge_dialect.ge.greatest import byte_size, num_elements, value_shape
 from ge_dialect.ge.normalization import LayerNormOp, RMSNormOp
 from ge_dialect.ge.pooling import PoolOp
-from ge_dialect.ge.types import byte_size, num_elements, value_shape
 from ge_dialect.passes.fusion.heads import HeadTiling, head_tiling
 from ge_dialect.passes.fusion.rereads import TILE_ROWS, Tiled, bytes_read_again
 from ge_dialect.passes.fusion.tiling import (

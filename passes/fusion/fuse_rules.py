@@ -10,6 +10,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
+from ge_dialect.ge.greatest import at_greatest
 from ge_dialect.ge.structure import FusionOp
 from ge_dialect.passes.fusion.explain import NAME
 from ge_dialect.passes.fusion.fuser import Fuser
@@ -40,6 +41,7 @@ class FuseRulesPass(ModulePass):
     library: tuple[str, ...] = ()
     why_not: tuple[str, ...] = ()
 
+    @at_greatest
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         registry = registry_of(self.library)
         chosen = list(registry.ordered(self.rules))

@@ -16,10 +16,11 @@ from xdsl.ir import SSAValue
 from ge_dialect.ge.attention import FlashAttentionOp
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.contractions import GemmOp, MatmulOp
+from ge_dialect.ge.greatest import byte_size
 from ge_dialect.ge.movement import ReshapeOp, TransposeOp
 from ge_dialect.ge.normalization import LayerNormOp, RMSNormOp
 from ge_dialect.ge.pieces import ConcatOp, SliceOp, SplitOp
-from ge_dialect.ge.types import byte_size, normalize_axes, normalize_axis
+from ge_dialect.ge.types import normalize_axes, normalize_axis
 from ge_dialect.passes.fusion.tiling import Role, role_of, shape_or_none
 
 _KV = (1, 2)

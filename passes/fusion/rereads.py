@@ -23,7 +23,7 @@ from xdsl.ir import SSAValue
 
 from ge_dialect.ge.attention import FlashAttentionOp
 from ge_dialect.ge.base import GEOp
-from ge_dialect.ge.types import byte_size
+from ge_dialect.ge.greatest import byte_size
 from ge_dialect.passes.fusion.tiling import RECURRENT, Role, role_of, shape_or_none
 
 if TYPE_CHECKING:

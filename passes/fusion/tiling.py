@@ -18,6 +18,7 @@ from ge_dialect.ge.base import FusionKind, GEOp
 from ge_dialect.ge.channel_normalization import GroupNormOp, InstanceNormOp
 from ge_dialect.ge.contractions import EinsumOp, GemmOp, MatmulOp
 from ge_dialect.ge.convolution import WindowContractionOp
+from ge_dialect.ge.greatest import static_shape
 from ge_dialect.ge.indexing import GatherOp
 from ge_dialect.ge.integer_contractions import MatmulIntegerOp
 from ge_dialect.ge.lstm import LSTMOp
@@ -30,7 +31,7 @@ from ge_dialect.ge.rearrange import TriluOp
 from ge_dialect.ge.recurrent import GRUOp, RNNOp
 from ge_dialect.ge.reductions import AxisSoftmaxOp, ReduceOp
 from ge_dialect.ge.selection import ArgReduceOp
-from ge_dialect.ge.types import normalize_axes, normalize_axis, static_shape
+from ge_dialect.ge.types import normalize_axes, normalize_axis
 
 
 class Role(Enum):

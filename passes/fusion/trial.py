@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
-from ge_dialect.ge.types import byte_size
+from ge_dialect.ge.greatest import byte_size
 from ge_dialect.passes.fusion.attrs import plain
 from ge_dialect.passes.fusion.build import fuse_match
 from ge_dialect.passes.fusion.match import Failure, Match, match_rule

@@ -31,6 +31,7 @@ from xdsl.passes import ModulePass
 
 from ge_dialect import remarks
 from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.ge.greatest import at_greatest
 from ge_dialect.ge.structure import IfOp, LoopOp
 from ge_dialect.passes import rewrites, statistics
 from ge_dialect.passes.policy import Policy, policy_of
@@ -60,6 +61,7 @@ class SchedulePass(ModulePass):
     policy: str | None = None
     target: str | None = None
 
+    @at_greatest
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         from ge_dialect.targets.dlti import target_of
 

@@ -25,9 +25,10 @@ from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.binary import AddOp
 from ge_dialect.ge.constants import constant_array
 from ge_dialect.ge.contractions import GemmOp, MatmulOp
+from ge_dialect.ge.greatest import at_greatest, byte_size
 from ge_dialect.ge.pieces import SplitOp
 from ge_dialect.ge.structure import FusionOp
-from ge_dialect.ge.types import byte_size, value_shape
+from ge_dialect.ge.types import value_shape
 from ge_dialect.locations import fuse
 from ge_dialect.passes import rewrites, statistics
 from ge_dialect.passes.weights.budget import Budget, is_constant
@@ -225,6 +226,7 @@ class MergeParallelMatmulPass(ModulePass):
     target: str | None = None
     max_bytes: int = 268435456
 
+    @at_greatest
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target, budget = target_of(op, self.target), Budget(self.max_bytes)
         for function in op.body.block.ops:

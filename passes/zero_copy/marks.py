@@ -13,9 +13,10 @@ from xdsl.ir import Operation, SSAValue
 
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.ge.extents import known_product
 from ge_dialect.ge.pieces import ConcatOp, SliceOp, SplitOp
 from ge_dialect.ge.structure import IfOp, LoopOp
-from ge_dialect.ge.types import byte_size
+from ge_dialect.ge.types import byte_size, is_tensor, shape_of
 from ge_dialect.passes.zero_copy.regions import Region, part_regions, piece_regions
 
 ATTRIBUTE = "ge.zero_copy"
@@ -46,13 +47,23 @@ def views_of(op: Operation) -> tuple[SSAValue, Sequence[Region]] | None:
         return None
     if (viewed := op.view_of()) is not None:
         source = op.operands[viewed]
-        size = byte_size(source.type)
-        is_known = size is not None and byte_size(op.results[0].type) == size
-        return (source, (Region(0, size),)) if is_known and size is not None else None
+        if _same_elements(source, op.results[0]):
+            return source, (Region(0, byte_size(source.type) or 0),)
+        return None
     if isinstance(op, SplitOp | SliceOp) and isinstance(op.attributes.get(ATTRIBUTE), UnitAttr):
         regions = piece_regions(op)
         return (op.input, regions) if regions is not None else None
     return None
+
+
+def _same_elements(source: SSAValue, result: SSAValue) -> bool:
+    """Whether two values have as many elements, at every size that the symbols may have."""
+    if (size := byte_size(source.type)) is not None:
+        return byte_size(result.type) == size
+    if not is_tensor(source.type) or not is_tensor(result.type):
+        return False
+    count = known_product(shape_of(source.type))
+    return count is not None and count == known_product(shape_of(result.type))
 
 
 def parts_of(op: Operation) -> dict[int, Region]:

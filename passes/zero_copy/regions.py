@@ -24,7 +24,7 @@ class Region:
 
     Attributes:
         start: Byte offset.
-        size: In bytes.
+        size: In bytes; 0 for the whole of a value whose sizes only the run tells.
     """
 
     start: int

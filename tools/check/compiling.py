@@ -11,6 +11,7 @@ from xdsl.passes import ModulePass
 from ge_dialect.diagnostics import GEError
 from ge_dialect.lowering.memory.heuristics import MemoryFullError
 from ge_dialect.tools import api
+from ge_dialect.tools.dynamic_shapes import DynamicShapes, read_arguments
 
 
 class _NumericsWatch(api.Watch):
@@ -43,10 +44,23 @@ def compile_guarded(model: str, args: Namespace, options: api.CompileOptions) ->
         GEError: As `compile`; names the reproducer where one was written.
     """
     watch = None if args.check_numerics is None else _NumericsWatch(args)
+    shapes = read_arguments(args)
+    if shapes.gears and watch is not None:
+        raise GEError(
+            "GE0107",
+            "--check_numerics and gears exclude each other: it follows one function",
+            hint="check each gear alone, with its sizes as --input_shape",
+        )
     try:
-        return api.compile(model, input_shapes=args.input_shape, options=options, watch=watch)
+        return api.compile(
+            model,
+            input_shapes=shapes.shapes,
+            dynamic_dims=shapes.gears,
+            options=options,
+            watch=watch,
+        )
     except MemoryFullError as error:
-        raise explained(error, model, args.input_shape, options) from error
+        raise explained(error, model, shapes, options) from error
     except GEError as error:
         from ge_dialect.tools.check.crash import FAULTS
 
@@ -57,13 +71,17 @@ def compile_guarded(model: str, args: Namespace, options: api.CompileOptions) ->
 
 
 def explained(
-    error: MemoryFullError, model: str, input_shape: str | None, options: api.CompileOptions
+    error: MemoryFullError, model: str, asked: DynamicShapes, options: api.CompileOptions
 ) -> GEError:
-    """Returns the error of a model that does not fit, with what would make it fit."""
-    from ge_dialect.frontends.onnx.input_shapes import parse_input_shapes
+    """Returns the error of a model that does not fit, with what would make it fit.
+
+    Gears are not planned again: the error names the one that is too large by its plan.
+    """
     from ge_dialect.tools.remedies import Trials, with_remedies
 
-    shapes = {} if input_shape is None else parse_input_shapes(input_shape)
+    if asked.gears:
+        return error
+    shapes = {name: tuple(dims) for name, dims in (asked.shapes or {}).items()}
     return with_remedies(error, Trials(model, shapes, options))
 
 
@@ -73,7 +91,7 @@ def _with_reproducer(
     from ge_dialect.tools.check.crash import PassFailedError, reproduced, write_failure
 
     def load() -> ModuleOp:
-        return api.load_model(model, args.input_shape)[0]
+        return api.load_model(model, read_arguments(args).shapes)[0]
 
     step = error.step if isinstance(error, PassFailedError) else None
     ctx = api.make_context()

@@ -15,7 +15,8 @@ from xdsl.ir import Attribute
 from ge_dialect.ge.attributes import SymbolAttr
 from ge_dialect.ge.dtypes import to_numpy
 from ge_dialect.ge.types import MaybeDim, is_tensor, shape_of, static_shape
-from ge_dialect.symbols import SymbolRange, evaluate, symbols_of
+from ge_dialect.passes.symbols.resolve_symbols import asked_of
+from ge_dialect.symbols import Guard, SymbolRange, evaluate, symbols_of
 
 Array = npt.NDArray[Any]
 
@@ -24,6 +25,9 @@ UNKNOWN_DIM = 2
 
 SYMBOL_STEPS = 4
 """A symbol is sampled among so many of its least values: the ranges of models are huge."""
+
+MAX_DRAWS = 256
+"""Sets of sizes that are drawn until one fits together."""
 
 SPECIALS = (0.0, -0.0, np.inf, -np.inf, np.nan)
 EXTREMES = (1e-30, -1e-42, 1e30, 65504.0)
@@ -96,7 +100,7 @@ def random_feed(function: FuncOp, draw: Draw, seed: int, *, extremes: bool) -> F
         extremes: Whether special values are also such that overflow or vanish.
     """
     rng = np.random.default_rng((seed, draw.seed))
-    sizes = _symbol_sizes(function, rng)
+    sizes = _fitting_sizes(function, rng)
     arguments: list[Array] = []
     for arg in function.body.block.args:
         assert is_tensor(arg.type)
@@ -104,6 +108,24 @@ def random_feed(function: FuncOp, draw: Draw, seed: int, *, extremes: bool) -> F
         arguments.append(_random(arg.type.element_type, shape, draw, rng, extremes))
     dynamic = any(static_shape(arg.type) is None for arg in function.body.block.args)
     return Feed(function.sym_name.data, draw, tuple(arguments), sizes, dynamic)
+
+
+def _fitting_sizes(function: FuncOp, rng: np.random.Generator) -> dict[str, int]:
+    """Chooses sizes that fit together, as far as the ops of the function tell; else any."""
+    first = sizes = _symbol_sizes(function, rng)
+    guards = asked_of(function) if sizes else []
+    for _ in range(MAX_DRAWS if guards else 0):
+        if all(_holds(guard, sizes) for guard in guards):
+            return sizes
+        sizes = _symbol_sizes(function, rng)
+    return first
+
+
+def _holds(guard: Guard, sizes: Mapping[str, int]) -> bool:
+    try:
+        return guard.holds(sizes)
+    except ValueError:  # a symbol that no argument has
+        return True
 
 
 def _symbol_sizes(function: FuncOp, rng: np.random.Generator) -> dict[str, int]:

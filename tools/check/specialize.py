@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, SSAValue
 
 from ge_dialect.ge.base import set_type
-from ge_dialect.ge.types import MaybeDim, is_tensor, shape_of, tensor_type
-from ge_dialect.symbols import DimExpr, evaluate
+from ge_dialect.ge.symbolic import bind_values
+from ge_dialect.ge.types import is_tensor, tensor_type
 from ge_dialect.tools.api import make_context
 from ge_dialect.tools.check.feeds import Feed
 
@@ -39,34 +36,5 @@ def _bind(function: FuncOp, feed: Feed) -> None:
     for argument, array in zip(function.body.block.args, feed.arguments, strict=True):
         assert is_tensor(argument.type)
         set_type(argument, tensor_type(argument.type.element_type, array.shape))
-    for op in function.walk():
-        for value in op.results:
-            _bind_value(value, feed.sizes)
-        for region in op.regions if op is not function else ():
-            for block in region.blocks:
-                for value in block.args:
-                    _bind_value(value, feed.sizes)
+    bind_values(function, feed.sizes)
     function.update_function_type()
-
-
-def _bind_value(value: SSAValue, sizes: Mapping[str, int]) -> None:
-    if (bound := _bound(value.type, sizes)) is not value.type:
-        set_type(value, bound)
-
-
-def _bound(type: Attribute, sizes: Mapping[str, int]) -> Attribute:
-    """Returns a type with numbers for the expressions over known symbols."""
-    if not is_tensor(type):
-        return type
-    shape = shape_of(type)
-    numbers = tuple(_number(dim, sizes) for dim in shape)
-    return type if numbers == shape else tensor_type(type.element_type, numbers)
-
-
-def _number(dim: MaybeDim, sizes: Mapping[str, int]) -> MaybeDim:
-    if not isinstance(dim, DimExpr):
-        return dim
-    try:
-        return evaluate(dim, sizes)
-    except ValueError:  # a symbol that no argument has: its value depends on data
-        return dim

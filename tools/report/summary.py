@@ -72,8 +72,23 @@ def summarize(compiled: CompiledPlan) -> dict[str, Any]:
         "predicted_us": predicted_us(prediction),
         "prediction": prediction_summary(prediction),
         "compile_seconds": round(compiled.compile_seconds, 6),
-        "guards": [],
+        "guards": guards(plan),
     }
+
+
+def guards(plan: PlanOp) -> list[dict[str, Any]]:
+    """Returns what a run checks before its first task: the range of each symbol, and the guards."""
+    ranges = [
+        {
+            "symbol": op.symbol.data,
+            "lo": op.known.first,
+            "hi": op.known.last,
+            "multiple_of": op.known.multiple_of,
+            "origin": op.known.origin,
+        }
+        for op in plan.symbols
+    ]
+    return ranges + [{"condition": str(op.guard), "why": op.guard.why} for op in plan.guards]
 
 
 def fusions(compiled: CompiledPlan) -> list[dict[str, Any]]:

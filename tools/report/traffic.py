@@ -15,8 +15,8 @@ from xdsl.ir import Region
 
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.ge.greatest import byte_size, greatest_of
 from ge_dialect.ge.structure import FusionOp
-from ge_dialect.ge.types import byte_size
 from ge_dialect.ge_exec import BranchOp, KernelOp, LaunchOp, LoopOp, PlanOp, kernels_by_name
 from ge_dialect.ge_exec.control import TaskOp
 from ge_dialect.ge_exec.memory import buffer_bytes
@@ -49,13 +49,17 @@ def count_ops(module: ModuleOp) -> int:
 
 
 def graph_traffic(module: ModuleOp) -> int:
-    """Returns the bytes that a graph moves where every op is a kernel; unknown sizes count 0."""
-    return sum(
-        byte_size(value.type) or 0
-        for op in graph_ops(module)
-        if op.view_of() is None and (isinstance(op, FusionOp) or not op.regions)
-        for value in (*op.operands, *op.results)
-    )
+    """Returns the bytes that a graph moves where every op is a kernel; unknown sizes count 0.
+
+    Symbols count as their greatest values.
+    """
+    with greatest_of(module):
+        return sum(
+            byte_size(value.type) or 0
+            for op in graph_ops(module)
+            if op.view_of() is None and (isinstance(op, FusionOp) or not op.regions)
+            for value in (*op.operands, *op.results)
+        )
 
 
 def plan_traffic(plan: PlanOp) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,10 +15,13 @@ from ge_dialect.diagnostics import GEError
 from ge_dialect.ge_exec import ArenaOp, BufferOp, InputOp, ObjectOp, PlanOp, ViewOp, WeightOp
 from ge_dialect.ge_exec.memory import PlacedOp, base_of, buffer_bytes, is_buffer, offset_of
 from ge_dialect.lowering.verify_plan import describe
+from ge_dialect.symbols import Dim, evaluate
 from ge_dialect.tools.runtime.ports import array_layout, array_type
 
 POISON = 0xFF
 """Repeated: a NaN in floats of 16 bits or more, -1 in signed integers, far out in unsigned ones."""
+
+_NO_SIZES: Mapping[str, int] = {}
 
 ARENA_GRANULE = 4096
 """In bytes; an arena may be this much rounded up beyond what lies in it."""
@@ -103,12 +107,15 @@ class Memory:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a value lies: in an arena of the run, at a byte offset, under a shape and type."""
+    """Where a value lies: in an arena of the run, at a byte offset, under a shape and type.
+
+    The shape holds expressions over the symbols of the plan; the address does not depend on them.
+    """
 
     value: SSAValue
     arena: SSAValue
     start: int
-    shape: tuple[int, ...]
+    shape: tuple[Dim, ...]
     dtype: np.dtype[Any]
 
 
@@ -135,27 +142,31 @@ class Layout:
         self._found: _Found | None = None
         self._plan = plan
 
-    def allocate(self) -> Memory:
+    def allocate(self, sizes: Mapping[str, int] = _NO_SIZES) -> Memory:
         """Returns fresh memory for one execution: zeros, and the weights, which are shared.
+
+        Args:
+            sizes: Of the symbols of the plan.
 
         Raises:
             GEError: The arenas are larger than what lies in them, or than this machine's memory
                 (GE0806); a weight's file is gone.
         """
         # Several threads may be at this at once: each finds the same.
-        sizes = arena_sizes(self._plan) if self._found is None else self._found.sizes
+        reserved = arena_sizes(self._plan) if self._found is None else self._found.sizes
         try:
             if (found := self._found) is None:
-                found = self._found = self._look_up(sizes)
-            arenas = {arena: np.zeros(size, np.uint8) for arena, size in sizes.items()}
+                found = self._found = self._look_up(reserved)
+            arenas = {arena: np.zeros(size, np.uint8) for arena, size in reserved.items()}
             memory = Memory(arenas)
             for at in found.places:
-                array = np.ndarray(at.shape, at.dtype, arenas[at.arena], at.start)
+                shape = [evaluate(dim, sizes) for dim in at.shape]
+                array = np.ndarray(shape, at.dtype, arenas[at.arena], at.start)
                 memory.add(at.value, array)
             for value, array in found.constants.items():
                 memory.add(value, array)
         except (MemoryError, ValueError) as error:
-            raise _too_large(sum(sizes.values())) from error
+            raise _too_large(sum(reserved.values())) from error
         return memory
 
     def _look_up(self, sizes: dict[SSAValue, int]) -> _Found:
@@ -168,7 +179,9 @@ class Layout:
             shape, dtype = array_layout(op.result.type)
             if isinstance(base, WeightOp):
                 data = self._weight_bytes(base)
-                constants[op.result] = np.ndarray(shape, dtype, data, inner)
+                constants[op.result] = np.ndarray(
+                    [dim for dim in shape if isinstance(dim, int)], dtype, data, inner
+                )
             else:
                 assert isinstance(base, PlacedOp) and base.arena is not None
                 start = (offset_of(base) or 0) + inner

@@ -16,6 +16,7 @@ from ge_dialect.ge_exec.control import ControlOp, TaskOp, task_id
 from ge_dialect.interpreters.compiled import Run, compile_block
 from ge_dialect.interpreters.functions import make_interpreter
 from ge_dialect.locations import location_name
+from ge_dialect.lowering.at_sizes import middle_sizes
 from ge_dialect.lowering.om.decode import LoadedPlan, read_plan
 from ge_dialect.lowering.om.encode import plan_of
 from ge_dialect.lowering.verify_plan import verify_plan
@@ -29,6 +30,13 @@ from ge_dialect.tools.runtime.schedule import (
     Worker,
     run_interleaved,
     run_threads,
+)
+from ge_dialect.tools.runtime.sizes import (
+    BoundKernels,
+    check_sizes,
+    ports_at,
+    read_sizes,
+    show_range,
 )
 from ge_dialect.tools.runtime.tiles import TiledKernel
 
@@ -63,22 +71,35 @@ class Executor:
         module: Kernels and one plan with addresses.
         weights: WEIGHTS_DATA where the module comes from an `.om` file; None where the weights of
             the module know their bytes.
+        plan: Which plan of the module; None for its only one.
 
     Raises:
         GEError: There is no plan (GE0620), it is not sound (GE0540), or a launch does not fit its
             kernel (GE0807).
     """
 
-    def __init__(self, module: ModuleOp, weights: memoryview | None = None):
+    def __init__(
+        self, module: ModuleOp, weights: memoryview | None = None, plan: PlanOp | None = None
+    ):
         self.module = module
-        self.plan = plan_of(module)
+        self.plan = plan_of(module) if plan is None else plan
         verify_plan(self.plan)
         self.inputs: Sequence[Port] = input_ports(self.plan)
         self.outputs: Sequence[Port] = output_ports(self.plan)
         self.times: Sequence[TaskTime] = ()
         """Of the last run with `profile`, in the order of the plan; runs at once share it."""
-        self._kernels = _kernels(module, self.plan)
+        self._launched = _launched(module, self.plan)
+        self._kernels = BoundKernels(lambda kernel: _runnable(module, kernel))
         self._layout = Layout(self.plan, weights)
+
+    def size_lines(self) -> Sequence[str]:
+        """Returns a line for each symbol, and for what has to hold of them."""
+        ranges = [f"size {op.symbol.data} {show_range(op.known)}" for op in self.plan.symbols]
+        return [*ranges, *(f"guard {op.guard}" for op in self.plan.guards)]
+
+    def example_inputs(self) -> Sequence[Port]:
+        """Returns the inputs at sizes that the plan takes: the middle of each range."""
+        return ports_at(self.inputs, self.plan, middle_sizes(self.plan))
 
     def run(
         self,
@@ -126,7 +147,11 @@ class Executor:
     ) -> dict[str, Any]:
         """Runs the plan on memory of its own, which is gone once it returns."""
         arrays = check_feeds(self.inputs, feeds)
-        memory = self._layout.allocate()
+        sizes = read_sizes(self.plan, arrays)
+        if sizes:  # what the symbols leave open is known now
+            arrays = check_sizes(self.inputs, self.plan, sizes, feeds)
+        memory = self._layout.allocate(sizes)
+        kernels = {task: self._kernels.at(kernel, sizes) for task, kernel in self._launched}
         if poison:
             memory.poison_all()
         for op in self.plan.inputs:
@@ -137,7 +162,7 @@ class Executor:
         lifetimes = Lifetimes(self.plan, memory) if poison else None
         began = time.perf_counter()
         workers = [
-            _StreamWorker(stream.id.value.data, self._kernels, memory, lifetimes, times, began)
+            _StreamWorker(stream.id.value.data, kernels, memory, lifetimes, times, began)
             for stream in self.plan.streams
         ]
         self._run_streams(workers, seed)
@@ -206,21 +231,17 @@ def _copied(content: Any) -> Any:
     return content
 
 
-def _kernels(module: ModuleOp, plan: PlanOp) -> dict[TaskOp, Run | TiledKernel]:
-    """Returns what each launch runs, checked against it."""
+def _launched(module: ModuleOp, plan: PlanOp) -> Sequence[tuple[TaskOp, KernelOp]]:
+    """Returns each launch with its kernel, checked against it."""
     symbols = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, KernelOp)}
-    runs: dict[KernelOp, Run | TiledKernel] = {}
-    found: dict[TaskOp, Run | TiledKernel] = {}
-    for task in plan.all_tasks():
-        if isinstance(task, LaunchOp):
-            kernel = check_launch(task, symbols.get(task.kernel.string_value()))
-            if kernel not in runs:
-                runs[kernel] = _run_of(module, kernel)
-            found[task] = runs[kernel]
-    return found
+    return [
+        (task, check_launch(task, symbols.get(task.kernel.string_value())))
+        for task in plan.all_tasks()
+        if isinstance(task, LaunchOp)
+    ]
 
 
-def _run_of(module: ModuleOp, kernel: KernelOp) -> Run | TiledKernel:
+def _runnable(module: ModuleOp, kernel: KernelOp) -> Run | TiledKernel:
     if kernel.tiling is not None:
         return TiledKernel(kernel)
     return compile_block(kernel.body.block) or _interpreted(module, kernel)

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, SSAValue
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.dtypes import to_numpy
 from ge_dialect.ge.types import is_tensor, static_shape
-from ge_dialect.ge_exec import CopyOp, KernelOp, LaunchOp, ObjectType, StoreOp
+from ge_dialect.ge_exec import BoundedType, CopyOp, KernelOp, LaunchOp, ObjectType, StoreOp
 from ge_dialect.ge_exec.control import SimpleTaskOp
 from ge_dialect.ge_exec.memory import storage_type
 from ge_dialect.interpreters.compiled import Run
@@ -140,21 +140,30 @@ def check_launch(task: LaunchOp, kernel: KernelOp | None) -> KernelOp:
 def _check_types(
     task: LaunchOp, what: str, formal: Sequence[SSAValue], actual: Sequence[SSAValue]
 ) -> None:
-    expected = [storage_type(value.type) for value in formal]
+    expected = [value.type for value in formal]
     got = [value.type for value in actual]
     if len(expected) != len(got) or not all(map(_fits, expected, got)):
         raise GEError(
             "GE0807",
-            f"{describe_task(task)}: the kernel takes {what} {_listed(expected)},"
+            f"{describe_task(task)}: the kernel takes {what} {_listed(_stored(expected))},"
             f" it is launched on {_listed(got)}",
         )
 
 
 def _fits(expected: Attribute, got: Attribute) -> bool:
     """Whether a kernel's value may be in a place; an object takes what has no fixed size."""
-    if isinstance(expected, ObjectType) and isinstance(got, ObjectType):
+    if isinstance(got, ObjectType):
         return True  # what it holds is checked by whoever reads it
-    return isinstance(got, ObjectType) or expected == got
+    return (got.value if isinstance(got, BoundedType) else got) == (
+        expected if isinstance(got, BoundedType) else storage_type(expected)
+    )
+
+
+def _stored(types: Sequence[Attribute]) -> Sequence[Attribute]:
+    return [
+        type if is_tensor(type) and static_shape(type) is None else storage_type(type)
+        for type in types
+    ]
 
 
 def _listed(types: Sequence[Attribute]) -> str:

@@ -15,7 +15,8 @@ from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.dtypes import to_numpy
 from ge_dialect.ge.types import is_tensor
 from ge_dialect.ge_exec import ObjectType, PlanOp
-from ge_dialect.ge_exec.memory import is_buffer
+from ge_dialect.ge_exec.storage import buffer_element, buffer_shape, is_buffer
+from ge_dialect.symbols import Dim
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,10 @@ def array_type(shape: Iterable[int | None] | None, dtype: np.dtype[Any]) -> str:
     return f"{name}[{', '.join('?' if dim is None else str(dim) for dim in shape)}]"
 
 
-def array_layout(type: Attribute) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Returns the shape and numpy type of a buffer type."""
+def array_layout(type: Attribute) -> tuple[tuple[Dim, ...], np.dtype[Any]]:
+    """Returns the shape and numpy type of a buffer type; dimensions may be expressions."""
     assert is_buffer(type)
-    return tuple(type.get_shape()), to_numpy(type.element_type)
+    return buffer_shape(type), to_numpy(buffer_element(type))
 
 
 def input_ports(plan: PlanOp) -> list[Port]:
@@ -72,7 +73,8 @@ def output_ports(plan: PlanOp) -> list[Port]:
 
 def _port(name: str, type: Attribute) -> Port:
     if not isinstance(type, ObjectType):
-        return Port(name, *array_layout(type))
+        shape, dtype = array_layout(type)
+        return Port(name, tuple(dim if isinstance(dim, int) else None for dim in shape), dtype)
     value = type.value
     if is_tensor(value):
         shape = tuple(dim if dim >= 0 else None for dim in value.get_shape())

@@ -26,6 +26,7 @@ from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
 from ge_dialect import remarks
+from ge_dialect.ge.greatest import at_greatest
 from ge_dialect.passes import rewrites, statistics
 from ge_dialect.passes.fusion.auto.build import build_kernel, kernel_name, put_in_order
 from ge_dialect.passes.fusion.auto.choose import Chooser
@@ -60,6 +61,7 @@ class FuseAutoPass(ModulePass):
     max_products: int = 4
     target: str | None = None
 
+    @at_greatest
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         from ge_dialect.targets.dlti import target_of
 

@@ -11,10 +11,11 @@ from xdsl.traits import is_side_effect_free
 from ge_dialect.ge.attention import DropoutOp
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.ge.greatest import num_elements
 from ge_dialect.ge.indexing import GatherOp
 from ge_dialect.ge.pieces import SliceOp, SplitOp
 from ge_dialect.ge.structure import FusionOp, yield_of
-from ge_dialect.ge.types import is_tensor, num_elements
+from ge_dialect.ge.types import is_tensor
 from ge_dialect.passes.fusion.auto.signatures import Signatures
 from ge_dialect.passes.fusion.build import is_scalar_constant
 from ge_dialect.passes.fusion.tiling import Role, role_of
@@ -74,7 +75,7 @@ class Group:
 def bytes_of(value: SSAValue) -> int:
     """Returns the bytes of a value; dimensions that are not numbers count as `ASSUMED_DIM`."""
     from ge_dialect.ge.dtypes import dtype_of
-    from ge_dialect.ge.types import value_shape
+    from ge_dialect.ge.greatest import value_shape
 
     if not is_tensor(type_ := value.type):
         return 0

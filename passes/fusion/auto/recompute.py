@@ -13,8 +13,9 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.ge.greatest import byte_size
 from ge_dialect.ge.structure import FusionOp
-from ge_dialect.ge.types import byte_size, is_tensor
+from ge_dialect.ge.types import is_tensor
 from ge_dialect.passes.fusion.auto.groups import Groups, may_grow, ops_of
 from ge_dialect.passes.fusion.build import is_scalar_constant
 from ge_dialect.passes.fusion.footprint import fit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from ge_dialect.frontends.onnx.convert.dims import multiply, steps_between
@@ -11,6 +12,8 @@ from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
 from ge_dialect.ge import movement, pieces, rearrange
 from ge_dialect.ge.constants import constant_ints
 from ge_dialect.ge.extents import OPEN_END, sum_dims
+from ge_dialect.ge.indexing import GatherOp
+from ge_dialect.ge.rearrange import RangeOp
 from ge_dialect.ge.types import (
     MaybeDim,
     TensorT,
@@ -80,8 +83,26 @@ def slice_(node: Node) -> SSAValue:
     bounds = [constant_ints(node[slot]) for slot in (1, 2)]
     starts, ends = bounds
     if starts is None or ends is None:
+        if (gathered := _counted_slice(node, axes, steps)) is not None:
+            return gathered
         starts, ends = _full_extents(node, axes, steps)
     return node.emit(pieces.SliceOp(node[0], starts, ends, axes, steps))
+
+
+def _counted_slice(node: Node, axes: Sequence[int], steps: Sequence[int]) -> SSAValue | None:
+    """Returns a slice of one dimension whose end is an expression, as a gather of a range.
+
+    None where it is none: the whole dimension, another bound, or a count that is not known.
+    """
+    if len(axes) != 1 or steps[0] < 1:
+        return None
+    size, (start,), (end,) = node.shape()[axes[0]], node.dims(1), node.dims(2)
+    if end == size or not isinstance(start, int) or start < 0 or isinstance(end, int):
+        return None
+    if (count := _sliced(size, start, end, steps[0])) is None:
+        return None
+    places = node.emit(RangeOp(start, steps[0], count, i64))
+    return node.emit(GatherOp(node[0], places, axes[0]))
 
 
 def _full_extents(

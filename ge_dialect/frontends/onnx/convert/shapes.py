@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil, isfinite
 
 from xdsl.dialects.builtin import f32
@@ -11,6 +12,7 @@ from ge_dialect.frontends.onnx.convert.dims import steps_between
 from ge_dialect.frontends.onnx.convert.movement import typed_like
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
 from ge_dialect.frontends.onnx.convert.reductions import flattened
+from ge_dialect.ge.binary import AddOp
 from ge_dialect.ge.constants import constant_scalar
 from ge_dialect.ge.dtypes import is_float, is_integer
 from ge_dialect.ge.indexing import ShapeOp, SizeOp
@@ -68,10 +70,12 @@ def _broadcast(node: Node, value: SSAValue, target: Shape) -> SSAValue:
 
 @converts("Range")
 def range_(node: Node) -> SSAValue:
-    """`Range` of constants."""
+    """`Range` of constants, or of integers whose count follows from dimensions."""
     numbers = [constant_scalar(node[slot]) for slot in range(3)]
     start, limit, delta = (0 if number is None else number for number in numbers)
     element_type = node.element_type()
+    if None in numbers and (counted := _counted_range(node, numbers)) is not None:
+        return counted
     if None in numbers or not (is_float(element_type) or is_integer(element_type)):
         raise OnHost("a limit is not constant", [tensor_type(element_type, (_count(node),))])
     if delta == 0:
@@ -81,6 +85,19 @@ def range_(node: Node) -> SSAValue:
     if not isfinite(length) or length > _MAX_DIMENSION:
         node.fail(f"expected at most {_MAX_DIMENSION} elements, got {length}")
     return node.emit(RangeOp(start, delta, max(ceil(length), 0), element_type))
+
+
+def _counted_range(node: Node, numbers: Sequence[float | int | None]) -> SSAValue | None:
+    """Returns a range from 0 on, plus its start where that is no number; None for other ranges."""
+    start, _, delta = numbers
+    if not is_integer(node.element_type()) or not isinstance(delta, int):
+        return None
+    if (count := _count(node)) is None:
+        return None
+    if isinstance(start, int):
+        return node.emit(RangeOp(start, delta, count, node.element_type()))
+    first = node.emit(RangeOp(0, delta, count, node.element_type()))
+    return node.emit(AddOp(first, node[0]))
 
 
 def _count(node: Node) -> MaybeDim:

@@ -1,0 +1,105 @@
+"""Symbols of a function: their ranges, what has to hold of them, and numbers in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ge_dialect.ge.attributes import GuardAttr, SymbolAttr
+from ge_dialect.ge.base import set_type
+from ge_dialect.ge.types import MaybeDim, is_tensor, shape_of, static_shape, tensor_type
+from ge_dialect.symbols import Dim, DimExpr, Guard, SymbolRange, substitute, symbols_of
+
+SYMBOLS = "ge.symbols"
+"""The attribute of a function that declares its symbols."""
+
+GUARDS = "ge.guards"
+"""The attribute of a function that lists what has to hold of its symbols: a `GuardAttr` each."""
+
+
+def guards_of(function: Operation) -> tuple[Guard, ...]:
+    """Returns what has to hold of the symbols of a function, in order."""
+    listed = function.attributes.get(GUARDS)
+    if not isinstance(listed, ArrayAttr):
+        return ()
+    items = cast("ArrayAttr[Attribute]", listed).data
+    return tuple(attr.data for attr in items if isinstance(attr, GuardAttr))
+
+
+def add_guard(function: Operation, guard: Guard) -> bool:
+    """Notes that something has to hold; returns whether that is new."""
+    known = guards_of(function)
+    if any(one.same(guard) for one in known):
+        return False
+    function.attributes[GUARDS] = ArrayAttr([GuardAttr(one) for one in (*known, guard)])
+    return True
+
+
+def symbol_ranges(function: Operation) -> dict[str, SymbolRange]:
+    """Returns what a function declares of its symbols."""
+    declared = function.attributes.get(SYMBOLS)
+    found = declared.data.items() if isinstance(declared, DictionaryAttr) else ()
+    return {name: attr.data for name, attr in found if isinstance(attr, SymbolAttr)}
+
+
+def set_symbol_ranges(function: Operation, ranges: Mapping[str, SymbolRange]) -> None:
+    """Declares the symbols of a function."""
+    if ranges:
+        attrs: dict[str, Attribute] = {name: SymbolAttr(one) for name, one in ranges.items()}
+        function.attributes[SYMBOLS] = DictionaryAttr(attrs)
+    else:
+        function.attributes.pop(SYMBOLS, None)
+
+
+def bound_dim(dim: MaybeDim, sizes: Mapping[str, Dim]) -> MaybeDim:
+    """Returns a dimension with sizes for its symbols: a number, where all of them have one."""
+    if not isinstance(dim, DimExpr):
+        return dim
+    try:
+        return substitute(dim, sizes)
+    except ValueError:  # too large to name, or a divisor of 0
+        return dim
+
+
+def bound_type(type: Attribute, sizes: Mapping[str, Dim]) -> Attribute:
+    """Returns a type with sizes for the symbols that have one."""
+    if not is_tensor(type) or static_shape(type) is not None:
+        return type
+    shape = shape_of(type)
+    numbers = tuple(bound_dim(dim, sizes) for dim in shape)
+    return type if numbers == shape else tensor_type(type.element_type, numbers)
+
+
+def symbols_in(op: Operation) -> tuple[str, ...]:
+    """Returns the symbols in the types of all values inside an op, by name."""
+    values: list[SSAValue] = []
+    for inner in op.walk():
+        values.extend(inner.results)
+        values.extend(
+            arg for region in inner.regions for block in region.blocks for arg in block.args
+        )
+    found: dict[str, None] = {}
+    for value in values:
+        for dim in shape_of(value.type) if is_tensor(value.type) else ():
+            found |= dict.fromkeys(symbols_of(dim) if dim is not None else ())
+    return tuple(sorted(found))
+
+
+def bind_values(op: Operation, sizes: Mapping[str, Dim]) -> None:
+    """Puts sizes for symbols into the types of all values inside an op."""
+    for inner in op.walk():
+        if inner is not op:
+            for value in inner.results:
+                _bind(value, sizes)
+        for region in inner.regions:
+            for block in region.blocks:
+                for value in block.args:
+                    _bind(value, sizes)
+
+
+def _bind(value: SSAValue, sizes: Mapping[str, Dim]) -> None:
+    if (bound := bound_type(value.type, sizes)) is not value.type:
+        set_type(value, bound)

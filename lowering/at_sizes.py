@@ -1,0 +1,87 @@
+"""A plan for one set of sizes: the same addresses, with numbers for the symbols.
+
+What holds of a plan at one size can be asked of the result: what a task costs, what bytes it moves,
+whether it is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, SSAValue
+
+from ge_dialect.ge.base import GEOp, int_attr, set_type
+from ge_dialect.ge.symbolic import bind_values, bound_type, symbols_in
+from ge_dialect.ge_exec import ArenaOp, BoundedType, GuardOp, KernelOp, ObjectType, PlanOp, SymbolOp
+from ge_dialect.ge_exec.memory import offset_of, storage_type
+
+
+def greatest_sizes(plan: PlanOp) -> dict[str, int]:
+    """Returns the greatest value of each symbol of a plan."""
+    return {op.symbol.data: op.known.last or 0 for op in plan.symbols}
+
+
+def least_sizes(plan: PlanOp) -> dict[str, int]:
+    """Returns the least value of each symbol of a plan."""
+    return {op.symbol.data: op.known.first for op in plan.symbols}
+
+
+def middle_sizes(plan: PlanOp) -> dict[str, int]:
+    """Returns a value in the middle of the range of each symbol of a plan."""
+    return {op.symbol.data: op.known.middle for op in plan.symbols}
+
+
+def bound_kernel(kernel: KernelOp, sizes: Mapping[str, int]) -> KernelOp:
+    """Returns a kernel with numbers for its symbols, its flops included; itself without any."""
+    if not any(name in sizes for name in symbols_in(kernel)):
+        return kernel
+    bound = kernel.clone()
+    bind_values(bound, sizes)
+    flops = sum(op.flops() for op in bound.body.block.ops if isinstance(op, GEOp))
+    bound.properties["flops"] = int_attr(flops)
+    return bound
+
+
+def plan_at(module: ModuleOp, sizes: Mapping[str, int]) -> ModuleOp:
+    """Returns a copy of a module with a plan that holds at one set of sizes.
+
+    Args:
+        module: Kernels and a plan.
+        sizes: A value for each symbol of the plan, within its range.
+    """
+    copy = module.clone()
+    for op in list(copy.body.block.ops):
+        if isinstance(op, KernelOp):
+            bound = bound_kernel(op, sizes)
+            if bound is not op:
+                copy.body.block.insert_op_before(bound, op)
+                op.detach()
+                op.erase()
+        elif isinstance(op, PlanOp):
+            _bind_plan(op, sizes)
+    return copy
+
+
+def _bind_plan(plan: PlanOp, sizes: Mapping[str, int]) -> None:
+    for op in list(plan.body.block.ops):
+        if isinstance(op, SymbolOp | GuardOp):
+            op.detach()
+            op.erase()
+        for result in op.results:
+            set_type(result, _bound_storage(result.type, sizes))
+    ends: dict[SSAValue, int] = {}
+    for op in (*plan.inputs, *plan.weights, *plan.buffers):
+        if op.arena is not None:
+            ends[op.arena] = max(ends.get(op.arena, 0), (offset_of(op) or 0) + op.size)
+    for arena, end in ends.items():
+        if isinstance(arena.owner, ArenaOp) and end < arena.owner.size.value.data:
+            arena.owner.properties["size"] = int_attr(end)
+
+
+def _bound_storage(type: Attribute, sizes: Mapping[str, int]) -> Attribute:
+    if isinstance(type, BoundedType):
+        return storage_type(bound_type(type.value, sizes))
+    if isinstance(type, ObjectType):
+        return ObjectType(bound_type(type.value, sizes))
+    return type
