@@ -83,8 +83,8 @@ def test_model_info_is_printed_where_asked_for(
 @pytest.mark.parametrize(
     ("argv", "message", "hint"),
     [
-        (["--dynamic_dims=1;2"], "'--dynamic-dims=1;2' of ATC is not supported", "--input-shape"),
-        (["--dynamic_dims", "1;2"], "'--dynamic-dims=1;2' of ATC", "--input-shape"),
+        (["--out_nodes=a;b"], "'--out-nodes=a;b' of ATC is not supported", "change inputs and"),
+        (["--out_nodes", "a;b"], "'--out-nodes=a;b' of ATC", "change inputs and"),
         (["--precision-mode=force_fp32"], "is not supported (only must_keep_", "-mode-v2"),
     ],
 )
@@ -127,7 +127,7 @@ def test_wrong_values_have_a_code(argv: list[str]):
 
 def test_an_error_is_one_line_and_exit_code_1(capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit) as raised:
-        main(["m.onnx", "--dynamic_dims=1;2"])
+        main(["m.onnx", "--out_nodes=a;b"])
     assert raised.value.code == 1
     captured = capsys.readouterr()
     assert captured.out == ""
