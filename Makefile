@@ -63,6 +63,16 @@ fuzz-graphs: $(READY)  ## Compare EXAMPLES random ONNX graphs with onnx.referenc
 	HYPOTHESIS_PROFILE=explore GE_FUZZ_EXAMPLES=$(EXAMPLES) \
 	$(BIN)/python -m pytest -q -n $(JOBS) tests/test_random_onnx.py
 
+FUZZ ?= 200000
+
+.PHONY: fuzz
+fuzz: $(READY)  ## Mutate FUZZ .om files, and a tenth as many of each other input, and load them
+	$(BIN)/python -m tests.fuzz --executions $(FUZZ) --jobs $(JOBS)
+
+.PHONY: netron-shots
+netron-shots: $(READY)  ## Screenshots of three plans in Netron, by a headless Chromium
+	$(BIN)/python -m tests.netron.shots
+
 .PHONY: lit
 lit: $(READY)  ## Run the FileCheck tests
 	$(BIN)/lit -q -j$(JOBS) tests/filecheck
@@ -74,6 +84,7 @@ conformance: $(READY)  ## Run ONNX's own tests through the whole pipeline
 .PHONY: zoo
 zoo: $(READY)  ## Compile, run and compare every model of the zoo
 	$(BIN)/python benchmarks/zoo_table.py
+	$(BIN)/python benchmarks/zoo_table.py --level 3 '*-static*'
 
 SEEDS ?= 10
 
@@ -84,12 +95,26 @@ zoo-schedules: $(READY)  ## The same under every memory policy, in SEEDS orders 
 	done
 
 .PHONY: bench
-bench: $(READY)  ## Measure compile time and plans
+bench: $(READY) bench-traffic  ## Measure compile time, plans and traffic
 	$(BIN)/python benchmarks/run.py
 
 .PHONY: bench-traffic
 bench-traffic: $(READY)  ## Compare the HBM traffic of the zoo's models with peers'
 	$(BIN)/python benchmarks/traffic.py
+	$(BIN)/python benchmarks/traffic.py --real
+
+.PHONY: bench-llama
+bench-llama: $(READY)  ## Print the article's table beside what the machine model says
+	$(BIN)/python benchmarks/llama.py $(if $(TARGET),--target $(TARGET))
+
+.PHONY: bench-machine
+bench-machine: $(READY)  ## Measure the machine model, and compare it with published kernels
+	$(BIN)/python benchmarks/simulator.py
+	$(BIN)/python -m tests.published_kernels
+
+.PHONY: zoo-streams
+zoo-streams: $(READY)  ## Prove and run the zoo's plans on several streams, in ten orders
+	$(BIN)/python -m tests.zoo_streams
 
 .PHONY: bench-scaling
 bench-scaling: $(READY)  ## Check that passes are linear, and cheap beside a huge constant

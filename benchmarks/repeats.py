@@ -26,7 +26,7 @@ module = Parser(api.make_context(), sys.stdin.read()).parse_module()
 started = time.process_time()
 plan = api.compile(module, outline=outline)
 total = time.process_time() - started
-shared = {*running.LOCAL, "ge-outline-repeats"}
+shared = {*running.LOCAL, *running.FUSING, "ge-outline-repeats"}
 after = [one.name for one in plan.passes].index("ge-infer-types") + 1
 passes = sum(one.seconds for one in takewhile(lambda p: p.name in shared, plan.passes[after:]))
 digest = hashlib.sha1(exact_text(plan.module).encode()).hexdigest()

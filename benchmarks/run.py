@@ -1,6 +1,10 @@
-"""Compile time and memory on graphs of real size, beside onnxruntime's offline optimisation.
+"""Compile time and memory on graphs of real size, beside other optimisers of ONNX models.
 
-    python benchmarks/run.py [--zoo DIR] [--work DIR] [--repeat N]
+    python benchmarks/run.py [--zoo DIR] [--work DIR] [--repeat N] [--peers PYTHON]
+
+Peers are those that the interpreter `--peers` can import: onnxruntime's offline optimisation,
+onnxslim, onnxsim, and onnxscript's optimiser. One that cannot work without the weights is left out
+where the weights are one sparse file.
 
 Each measurement is a process of its own: CPU seconds (user + system) and peak resident memory are
 the kernel's account of it, best of N runs, interleaved. BERT-base is built once by the zoo's own
@@ -11,10 +15,10 @@ What is absent is said, with the command that makes it.
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,6 +39,62 @@ if sys.argv[2]:
     options.optimized_model_filepath = sys.argv[2]
 ort.InferenceSession(sys.argv[1], options, providers=["CPUExecutionProvider"])
 """
+
+SLIM = """
+import sys, onnx, onnxslim
+model = onnxslim.slim(onnx.load(sys.argv[1], load_external_data=bool(sys.argv[2])))
+onnx.save(model, sys.argv[2] or sys.argv[1] + ".slim")
+"""
+
+SCRIPT = """
+import sys, onnx_ir as ir, onnxscript.optimizer
+model = ir.load(sys.argv[1])
+out = onnxscript.optimizer.optimize(model) or model
+if sys.argv[2]:
+    ir.save(out, sys.argv[2])
+"""
+
+SIM = """
+import sys, onnx, onnxsim
+onnx.save(onnxsim.simplify(onnx.load(sys.argv[1]))[0], sys.argv[2])
+"""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """Another optimiser.
+
+    Attributes:
+        name: As the table shows it.
+        module: What has to be importable.
+        code: Takes the path of the model, and of the result, which is empty where nothing is to
+            be written.
+        needs_weights: Whether it reads every weight.
+    """
+
+    name: str
+    module: str
+    code: str
+    needs_weights: bool = False
+
+
+PEERS = (
+    Peer("onnxruntime extended", "onnxruntime", ORT),
+    Peer("onnxslim", "onnxslim", SLIM),
+    Peer("onnxscript", "onnxscript", SCRIPT),
+    Peer("onnxsim", "onnxsim", SIM, needs_weights=True),
+)
+
+
+def available(python: str) -> list[Peer]:
+    """Returns the peers that an interpreter can import."""
+    found: list[Peer] = []
+    for peer in PEERS:
+        test = f"sys.exit(importlib.util.find_spec('{peer.module}') is None)"
+        command = [python, "-c", f"import importlib.util, sys; {test}"]
+        if subprocess.run(command, check=False).returncode == 0:
+            found.append(peer)
+    return found
 
 
 @dataclass(frozen=True)
@@ -102,27 +162,25 @@ def compile_command(model: Path, work: Path) -> list[str]:
     ]
 
 
-def report(name: str, model: Path, work: Path, repeat: int, ort_writes: bool) -> None:
+def report(name: str, model: Path, work: Path, args: argparse.Namespace, sparse: bool) -> None:
     """Measures one model and prints the table of tools and the table of passes."""
-    ours: list[Measured] = []
-    theirs: list[Measured] = []
-    target = str(work / "ort.onnx") if ort_writes else ""
-    have_ort = importlib.util.find_spec("onnxruntime") is not None
-    for _ in range(repeat):
-        ours.append(measure(compile_command(model, work)))
-        if have_ort:
-            theirs.append(measure([sys.executable, "-c", ORT, str(model), target]))
+    peers = [peer for peer in available(args.peers) if not (sparse and peer.needs_weights)]
+    target = "" if sparse else str(work / "peer.onnx")
+    runs: dict[str, list[Measured]] = {"ge-compile": [], **{peer.name: [] for peer in peers}}
+    for _ in range(args.repeat):
+        runs["ge-compile"].append(measure(compile_command(model, work)))
+        for peer in peers:
+            command = [args.peers, "-c", peer.code, str(model), target]
+            runs[peer.name].append(measure(command))
     print(f"\n{name}: {model}")
-    rows = [("ge-compile", best(ours))]
-    if have_ort:
-        rows.append(("onnxruntime extended", best(theirs)))
-    for tool, run in rows:
+    ours = best(runs["ge-compile"]).cpu_seconds
+    for tool, measured in runs.items():
+        run = best(measured)
         state = "" if run.exit_code == 0 else f"  exit {run.exit_code}"
-        print(f"  {tool:22} {run.cpu_seconds:7.2f} CPU s {run.peak_mb:8.0f} MB peak{state}")
-    if not have_ort:
-        print("  onnxruntime is not installed: pip install onnxruntime")
-    else:
-        print(f"  ratio of CPU seconds   {rows[0][1].cpu_seconds / rows[1][1].cpu_seconds:7.2f}")
+        ratio = f"  ours is {ours / run.cpu_seconds:.2f} of it" if tool != "ge-compile" else ""
+        print(f"  {tool:22} {run.cpu_seconds:7.2f} CPU s {run.peak_mb:8.0f} MB peak{state}{ratio}")
+    if missing := [peer.name for peer in PEERS if peer not in available(args.peers)]:
+        print(f"  not installed for {args.peers}: {', '.join(missing)}")
     summary = json.loads((work / "summary.json").read_text())
     for entry in sorted(summary["passes"], key=lambda item: -item["seconds"])[:12]:
         print(f"    {entry['seconds']:7.3f} s  {entry['name']}  {entry['rewrites']} rewrites")
@@ -136,6 +194,7 @@ def main() -> None:
     parser.add_argument("--zoo", type=Path, default=ZOO, help="folder of the zoo")
     parser.add_argument("--work", type=Path, default=HERE.parent / "build" / "bench")
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--peers", default=sys.executable, help="interpreter that has the peers")
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
     bert = find_bert(args.zoo, args.work)
@@ -145,12 +204,12 @@ def main() -> None:
             f"  cp {args.zoo}/*.py {args.work} && cd {args.work} && python make_zoo.py medium bert"
         )
     else:
-        report("BERT-base", bert, args.work, args.repeat, ort_writes=True)
+        report("BERT-base", bert, args.work, args, sparse=False)
     llama = prepare_llama(args.zoo, args.work)
     if llama is None:
         print(f"LLaMA-7B is not there: no zoo at {args.zoo}")
     else:
-        report("LLaMA-7B", llama, args.work, args.repeat, ort_writes=False)
+        report("LLaMA-7B", llama, args.work, args, sparse=True)
 
 
 if __name__ == "__main__":

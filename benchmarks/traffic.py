@@ -1,27 +1,31 @@
-"""HBM traffic and kernels of every static model of the zoo: as imported, and as level 2 leaves it.
+"""HBM traffic and kernels of the static models of the zoo: as imported, as optimised, and peers'.
 
-    python benchmarks/traffic.py [--zoo DIR] [--facts FILE] [--markdown] [PATTERN ...]
+    python benchmarks/traffic.py [--real] [--zoo DIR] [--peers DIR] [--facts FILE] [--markdown]
+                                 [PATTERN ...]
 
 Traffic is the bytes of each operand read and each result written by each kernel, weights included;
-views move nothing, and a gather, slice or split reads no more of its operand than it writes. Peers'
-figures are those of the table of the zoo's description, by the same definition; of all tools that
-ran, the one with least traffic counts. Where sizes depend on data, or a graph has branches, peers
-measured a run and we count all sides: these rows are left out of the summary.
+views move nothing, and a gather, slice or split reads no more of its operand than it writes. What a
+tile forces a kernel to read from HBM again counts again (`passes/fusion/rereads.py`); for peers it
+does not, which is in their favour. Where sizes depend on data, or a graph has branches, peers
+measured a run and we count all sides: these rows are left out of the comparison.
 
-The peak is what `ge-plan-memory` needs, with and without `ge-fuse-auto`. The exit status is 1 where
-it rises, or the results of the graph change by a bit.
+`--real` takes the models of published dimensions in `build/zoo/big`, which the zoo's `make_zoo.py
+medium` builds, and counts only. Without it, the small ones, also: the peak that `ge-plan-memory`
+needs with and without `ge-fuse-auto`, and whether results stay the same, bit for bit.
+
+The exit status is 1 where a peer moves no more than we do, the peak rises, or a result changes.
 """
 
 from __future__ import annotations
 
 import argparse
-import re
 import statistics
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from peer_figures import ORIGINAL, TOOLS, Figure, best_of, cited, figures_of, measured
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
@@ -31,32 +35,19 @@ from ge_dialect.ge.types import num_elements
 from ge_dialect.lowering.om.encode import plan_of
 from ge_dialect.lowering.pipelines import LowerPipeline
 from ge_dialect.passes.fusion.auto.fuse_auto import FuseAutoPass
-from ge_dialect.passes.fusion.auto.groups import Groups
+from ge_dialect.passes.fusion.auto.groups import Groups, ops_of
+from ge_dialect.passes.fusion.footprint import fit
 from ge_dialect.passes.fusion.fuse_rules import blocks_of
 from ge_dialect.passes.infer_types import InferTypesPass
 from ge_dialect.passes.pipelines import OptimizePipeline
+from ge_dialect.targets.dlti import target_of
 from ge_dialect.tools.api import load_model, make_context
 from ge_dialect.tools.check.numerics import mismatch_of, reference_of
 from ge_dialect.tools.report.summary import memory
 
-SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
-_CELL = re.compile(r"(\d+)/([\d.]+(?:e[+]\d+)?)")
-_ORIGINAL = re.compile(r"\d+/(\d+)/([\d.]+(?:e[+]\d+)?)")
-
-
-@dataclass(frozen=True)
-class Peer:
-    """What peers left of a model.
-
-    Attributes:
-        original: KB that the exporter's graph moves.
-        traffic: KB at best.
-        kernels: The fewest.
-    """
-
-    original: float
-    traffic: float
-    kernels: int
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = ROOT.parent / "shared"
+BUILT = ROOT / "build" / "zoo"
 
 
 @dataclass
@@ -65,83 +56,68 @@ class Row:
 
     Attributes:
         model: Its name.
-        kernels: As imported, after the rules, at the end.
-        traffic: Bytes at the same three moments.
-        peaks: Bytes of the work arena without and with automatic fusion.
-        peer: What peers reached, where they were measured.
-        comparable: Whether all sizes are known, and there are no branches.
+        stages: As imported, after the rules, at the end.
+        figures: Of peers, by tool; empty where they cannot be compared.
+        peaks: Bytes of the work arena without and with automatic fusion, where asked for.
         changed: What differs in the results, where anything does.
     """
 
     model: str
-    kernels: tuple[int, int, int]
-    traffic: tuple[int, int, int]
-    peaks: tuple[int, int]
-    peer: Peer | None
-    comparable: bool
-    changed: str
+    stages: tuple[Figure, Figure, Figure]
+    figures: Mapping[str, Figure] = field(default_factory=dict[str, Figure])
+    peaks: tuple[int, int] | None = None
+    changed: str = ""
 
     @property
-    def ratio(self) -> float:
-        """Traffic at the end over that of the imported graph."""
-        return self.traffic[2] / max(1, self.traffic[0])
+    def ours(self) -> Figure:
+        """The graph at the end."""
+        return self.stages[2]
 
     @property
-    def best_peer(self) -> float | None:
-        """The same of the best peer, where one was measured and can be compared."""
-        if self.peer is None or not self.comparable:
-            return None
-        return self.peer.traffic / self.peer.original
+    def is_least(self) -> bool:
+        """Whether every peer moves more."""
+        best = best_of(self.figures)
+        return best is None or self.ours.moved < best[1].moved
 
     @property
-    def cells(self) -> list[str]:
-        """The row as texts."""
-        peer = self.best_peer
-        return [
-            self.model,
-            " -> ".join(map(str, self.kernels)),
-            " -> ".join(f"{size / 1000:.4g}" for size in self.traffic),
-            f"{self.ratio:.2f}",
-            "" if peer is None else f"{peer:.2f}",
-            f"{self.peaks[0]} -> {self.peaks[1]}",
-            "bit for bit" if not self.changed else self.changed,
-        ]
+    def fails(self) -> bool:
+        """Whether something is worse than it was, or than elsewhere."""
+        rises = self.peaks is not None and self.peaks[1] > self.peaks[0]
+        return rises or bool(self.changed) or not self.is_least
+
+    def cells(self, unit: float, tools: Sequence[str]) -> list[str]:
+        """Returns the row as texts."""
+        original = self.figures.get(ORIGINAL, self.stages[0])
+        rules = shown(self.stages[1], unit)
+        cells = [self.model, shown(original, unit), rules, shown(self.ours, unit)]
+        cells += [f"{self.ours.moved / max(1, original.moved):.2f}"]
+        for tool in tools:
+            figure = self.figures.get(tool)
+            cells.append("" if figure is None else shown(figure, unit))
+        if self.peaks is not None:
+            cells += [f"{self.peaks[0]} -> {self.peaks[1]}", self.changed or "bit for bit"]
+        return cells
 
 
-HEADER = ("model", "kernels", "KB moved", "ratio", "best peer", "peak bytes", "results")
+def shown(figure: Figure, unit: float) -> str:
+    """Returns a figure as `kernels / KB` or `kernels / MB`."""
+    size = figure.moved / unit
+    return f"{figure.kernels} / {size:.4g}" if size < 1000 else f"{figure.kernels} / {size:.0f}"
 
 
-def peers(facts: Path) -> dict[str, Peer]:
-    """Returns the peers' figures of the small models; empty where there is no such file."""
-    if not facts.is_file():
-        return {}
-    found: dict[str, Peer] = {}
-    text = facts.read_text()
-    start = text.index("\n## 5. Peers")
-    text = text[start : text.index("\n### Medium", start)]
-    for line in text.splitlines():
-        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if len(cells) < 3 or (original := _ORIGINAL.fullmatch(cells[1])) is None:
-            continue
-        tools = [match for cell in cells[2:-2] if (match := _CELL.fullmatch(cell))]
-        found[cells[0]] = Peer(
-            float(original[2]),
-            min(float(match[2]) for match in tools),
-            min(int(match[1]) for match in tools),
-        )
-    return found
-
-
-def measure(module: ModuleOp) -> tuple[int, int]:
+def measure(module: ModuleOp) -> Figure:
     """Returns the kernels of a graph and the bytes that they move."""
+    target = target_of(module, None)
     kernels = moved = 0
     for function in module.body.block.ops:
         if isinstance(function, FuncOp) and not function.is_declaration:
             for block in blocks_of(function):
                 groups = Groups(block, ())
                 kernels += len(groups.groups)
-                moved += sum(group.traffic for group in groups.groups.values())
-    return kernels, moved
+                for group in groups.groups.values():
+                    again = fit(ops_of(group), target, groups.alias).read_again
+                    moved += group.traffic + again
+    return Figure(kernels, moved)
 
 
 def is_comparable(module: ModuleOp) -> bool:
@@ -153,7 +129,7 @@ def is_comparable(module: ModuleOp) -> bool:
 
 
 def peak_of(module: ModuleOp) -> int:
-    """Returns the bytes of the work arena of a graph; 0 where it cannot be planned."""
+    """Returns the bytes of the work arena of a graph."""
     copy = module.clone()
     run(copy, LowerPipeline().passes())
     return memory(plan_of(copy))["hbm"]["peak"]
@@ -166,68 +142,92 @@ def run(module: ModuleOp, passes: Sequence[ModulePass]) -> None:
         pass_.apply(ctx, module)
 
 
-def row_of(folder: Path, peer: Peer | None) -> Row:
+def row_of(folder: Path, figures: Mapping[str, Figure], counts_only: bool) -> Row:
     """Compiles and measures one model."""
     module, name = load_model(folder / "model.onnx")
     run(module, [InferTypesPass()])
-    stages = [measure(module)]
+    imported = measure(module)
     run(module, [one for one in OptimizePipeline(2).passes() if one.name != FuseAutoPass.name])
-    stages.append(measure(module))
+    ruled = measure(module)
     comparable = is_comparable(module)
-    reference = reference_of(module, 0, extremes=True)
-    before = peak_of(module) if comparable else 0
+    reference = None if counts_only else reference_of(module, 0, extremes=True)
+    before = 0 if counts_only or not comparable else peak_of(module)
     run(module, [FuseAutoPass()])
     module.verify()
-    stages.append(measure(module))
-    after = peak_of(module) if comparable else 0
-    wrong = mismatch_of(module, reference, exact=True)
-    kernels, traffic = zip(*stages, strict=True)
-    changed = "" if wrong is None else wrong.message
-    return Row(name, kernels, traffic, (before, after), peer, comparable, changed)
+    row = Row(name, (imported, ruled, measure(module)), figures if comparable else {})
+    if reference is not None:
+        row.peaks = before, peak_of(module) if comparable else 0
+        wrong = mismatch_of(module, reference, exact=True)
+        row.changed = "" if wrong is None else wrong.message
+    return row
 
 
 def rows(args: argparse.Namespace) -> Iterator[Row]:
     """Yields a row a model, as they come."""
-    known = peers(args.facts)
+    table = "medium" if args.real else "small"
+    sources = cited(args.facts, table), measured(args.peers / f"{table}.jsonl")
     for folder in sorted({f for pattern in args.patterns for f in args.zoo.glob(pattern)}):
-        if "-dyn" not in folder.name and not folder.name.endswith("-train"):
-            yield row_of(folder, known.get(folder.name))
+        is_static = "-dyn" not in folder.name and not folder.name.endswith("-train")
+        if is_static and (folder / "model.onnx").is_file():
+            yield row_of(folder, figures_of(folder.name, *sources), args.real)
 
 
 def summary(found: Sequence[Row]) -> str:
-    """Returns medians, and on how many models no peer moves less."""
-    compared = [(row.ratio, peer) for row in found if (peer := row.best_peer) is not None]
+    """Returns medians, and on how many models every peer moves more."""
+    ratios = [row.ours.moved / max(1, row.stages[0].moved) for row in found]
+    fewer = [row.ours.kernels / row.stages[0].kernels for row in found]
     text = f"{len(found)} models; of the imported graph, median:"
-    text += f" {statistics.median(row.ratio for row in found):.2f} of the traffic,"
-    text += f" {statistics.median(row.kernels[2] / row.kernels[0] for row in found):.2f} of the"
-    text += " kernels"
+    text += f" {statistics.median(ratios):.2f} of the traffic,"
+    text += f" {statistics.median(fewer):.2f} of the kernels"
+    best = [(row, best_of(row.figures)) for row in found]
+    compared = [(row, peer[1]) for row, peer in best if peer is not None]
     if compared:
-        least = sum(own <= peer for own, peer in compared)
-        text += f"; best peer {statistics.median(peer for _, peer in compared):.2f} of the traffic;"
-        text += f" least traffic of all on {least} of {len(compared)}"
+        left = [peer.moved / row.figures[ORIGINAL].moved for row, peer in compared]
+        text += f"; best peer {statistics.median(left):.2f} of the traffic;"
+        text += f" least traffic of all on {sum(row.is_least for row, _ in compared)}"
+        text += f" of {len(compared)}"
     return text
+
+
+def parsed() -> argparse.Namespace:
+    """Returns the arguments; ends where there is no zoo."""
+    parser = argparse.ArgumentParser(description="Measure the HBM traffic of the zoo.")
+    parser.add_argument("patterns", nargs="*", default=["*"], help="names of models, as globs")
+    parser.add_argument("--real", action="store_true", help="models of published dimensions")
+    parser.add_argument("--zoo", type=Path, help="folder of the models")
+    parser.add_argument("--peers", type=Path, default=BUILT / "peers", help="what peers.py wrote")
+    parser.add_argument("--facts", type=Path, default=SHARED / "facts" / "zoo.md")
+    parser.add_argument("--tools", default=",".join(TOOLS), help="peers to show")
+    parser.add_argument("--markdown", action="store_true", help="print a table in Markdown")
+    args = parser.parse_args()
+    if args.zoo is None:
+        args.zoo = BUILT / "big" if args.real else SHARED / "zoo" / "small"
+    if not args.zoo.is_dir():
+        how = f"cp {SHARED}/zoo/*.py {BUILT} && cd {BUILT} && python make_zoo.py medium"
+        message = f"there is no zoo at {args.zoo}"
+        print(f"{message}; with torch and transformers: {how}" if args.real else message)
+        sys.exit(0 if args.real else 1)
+    return args
 
 
 def main() -> None:
     """Prints a row a model, and the summary."""
-    parser = argparse.ArgumentParser(description="Measure the HBM traffic of the zoo.")
-    parser.add_argument("patterns", nargs="*", default=["*"], help="names of models, as globs")
-    parser.add_argument("--zoo", type=Path, default=SHARED / "zoo" / "small")
-    parser.add_argument("--facts", type=Path, default=SHARED / "facts" / "zoo.md")
-    parser.add_argument("--markdown", action="store_true", help="print a table in Markdown")
-    args = parser.parse_args()
-    if not args.zoo.is_dir():
-        sys.exit(f"there is no zoo at {args.zoo}: give its folder with --zoo")
+    args = parsed()
+    tools, unit = args.tools.split(","), 1e6 if args.real else 1e3
+    header = ["model", "exporter", "rules", "ours", "ratio", *tools]
+    header += [] if args.real else ["peak bytes", "results"]
     edge, gap = ("| ", " | ") if args.markdown else ("", "  ")
-    print(edge + gap.join(HEADER) + (" |" if args.markdown else ""))
+    print(f"kernels / {'MB' if args.real else 'KB'} moved\n")
+    print(edge + gap.join(header) + (" |" if args.markdown else ""))
     if args.markdown:
-        print("| --- " * len(HEADER) + "|")
+        print("| --- " * len(header) + "|")
     found: list[Row] = []
     for row in rows(args):
-        print(edge + gap.join(row.cells) + (" |" if args.markdown else ""), flush=True)
+        print(edge + gap.join(row.cells(unit, tools)) + (" |" if args.markdown else ""), flush=True)
         found.append(row)
-    print(summary(found))
-    sys.exit(not found or any(row.changed or row.peaks[1] > row.peaks[0] for row in found))
+    if found:
+        print("\n" + summary(found))
+    sys.exit(not found or any(row.fails for row in found))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ge_dialect.diagnostics import GEError
     from ge_dialect.passes.fusion.article import FusionRuleRegistry, fusion_rule
-    from ge_dialect.tools.api import CompiledPlan, build_pipeline, compile
+    from ge_dialect.tools.api import CompiledPlan, build_pipeline, compile, load
 
 __version__ = "0.1.0"
 
@@ -24,6 +24,7 @@ __all__ = [
     "build_pipeline",
     "compile",
     "fusion_rule",
+    "load",
 ]
 
 _LAZY = {
@@ -32,6 +33,7 @@ _LAZY = {
     "CompiledPlan": "ge_dialect.tools.api",
     "build_pipeline": "ge_dialect.tools.api",
     "compile": "ge_dialect.tools.api",
+    "load": "ge_dialect.tools.api",
     "fusion_rule": "ge_dialect.passes.fusion.article",
 }
 

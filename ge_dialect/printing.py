@@ -8,15 +8,20 @@ of fixed type. It also prints zeros of both signs as one splat.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache
 from io import StringIO
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, cast
 
 from xdsl.dialects.builtin import (
     AnyFloat,
+    ArrayAttr,
     DenseIntOrFPElementsAttr,
     Float32Type,
+    FusedLoc,
     MemRefType,
+    NameLoc,
+    NoneAttr,
     TensorType,
     i1,
 )
@@ -34,11 +39,14 @@ class ExactPrinter(Printer):
     def print_attribute(self, attribute: Attribute) -> None:
         """Prints an attribute; dense floats that have no exact decimal text by their bytes.
 
-        The text of a tensor or buffer type is kept: a module prints the same few again and again.
+        The text of a tensor or buffer type or of a location is kept: a module prints the same ones
+        again and again.
         """
         kind = type(attribute)  # no subclass: xDSL's attributes are final
         if kind is TensorType or kind is MemRefType:
-            self._print_type(attribute)
+            self._print_kept(attribute, _plain_text)
+        elif (kind is FusedLoc or kind is NameLoc) and not self.printing_location:
+            self._print_kept(attribute, location_text)
         elif _is_dense(attribute) and (_is_truth(attribute) or _needs_bytes(attribute)):
             print_exactly(self, attribute)
         else:
@@ -54,15 +62,13 @@ class ExactPrinter(Printer):
 
     def print_bytes_literal(self, bytestring: bytes) -> None:
         """Prints bytes in quotes, at once and not each for itself."""
-        self.print_string(f'"{bytestring.decode("latin-1").translate(_escapes())}"')
+        self.print_string(_quoted(bytestring))
 
-    def _print_type(self, type: Attribute) -> None:
-        # By identity: equal types are mostly the same object, and hashing one walks all of it.
-        texts: dict[int, tuple[Attribute, str]] = self.__dict__.setdefault("_type_texts", {})
-        if (known := texts.get(id(type))) is None:
-            text = StringIO()
-            Printer(text).print_attribute(type)
-            known = texts[id(type)] = (type, text.getvalue())
+    def _print_kept(self, attribute: Attribute, text_of: Callable[[Attribute], str]) -> None:
+        # By identity: equal ones are mostly the same object, and hashing one walks all of it.
+        texts: dict[int, tuple[Attribute, str]] = self.__dict__.setdefault("_texts", {})
+        if (known := texts.get(id(attribute))) is None:
+            known = texts[id(attribute)] = (attribute, text_of(attribute))
         self.print_string(known[1])
 
     def print_float(self, value: float, type: AnyFloat) -> None:
@@ -73,6 +79,31 @@ class ExactPrinter(Printer):
             self.print_string(f"{value:.8e}")
         else:
             self.print_string(f"{value:.16e}")
+
+
+def _plain_text(attribute: Attribute) -> str:
+    text = StringIO()
+    Printer(text).print_attribute(attribute)
+    return text.getvalue()
+
+
+def location_text(location: Attribute) -> str:
+    """Returns a location as it stands behind an op."""
+    parts: tuple[Attribute, ...] = (location,)
+    if fused := isinstance(location, FusedLoc):
+        if not isinstance(location.metadata, NoneAttr):
+            return _plain_text(location)
+        parts = cast("ArrayAttr[Attribute]", location.locations).data
+    names: list[str] = []
+    for part in parts:
+        if not isinstance(part, NameLoc) or not isinstance(part.location, NoneAttr):
+            return _plain_text(location)
+        names.append(_quoted(part.desc.data.encode()))
+    return f"loc(fused[{', '.join(names)}])" if fused else f"loc({names[0]})"
+
+
+def _quoted(data: bytes) -> str:
+    return f'"{data.decode("latin-1").translate(_escapes())}"'
 
 
 @cache

@@ -10,11 +10,13 @@ from xdsl.passes import ModulePass
 _PASSES = {
     "ge-set-target": ("set_target", "SetTargetPass"),
     "ge-bufferize": ("bufferize", "BufferizePass"),
+    "ge-tile-kernels": ("tile_kernels", "TileKernelsPass"),
     "ge-assign-streams": ("assign_streams", "AssignStreamsPass"),
     "ge-plan-memory": ("memory.plan_memory", "PlanMemoryPass"),
     "ge-plan-l2": ("memory.plan_l2", "PlanL2Pass"),
     "ge-insert-events": ("insert_events", "InsertEventsPass"),
     "ge-verify-plan": ("verify_plan", "VerifyPlanPass"),
+    "ge-verify-events": ("event_pairs", "VerifyEventsPass"),
     "ge-lower": ("pipelines", "LowerPipeline"),
 }
 

@@ -32,6 +32,7 @@ from ge_dialect.ge_exec import (
 from ge_dialect.ge_exec.memory import Storage, base_of, buffer_bytes, buffer_type, storage_type
 from ge_dialect.locations import location_name, op_name
 from ge_dialect.lowering.kernels import KernelTable, block_of
+from ge_dialect.lowering.schedule.labels import carry_label
 from ge_dialect.passes.zero_copy.marks import views_of
 
 
@@ -127,6 +128,7 @@ class Bufferizer:
             targets.append(self._target(op, index, block, targets))
         launch = LaunchOp(self.next_id(), kernel, sources, targets)
         launch.location = op.location
+        carry_label(op, launch)
         self.tasks.append(launch)
         self.consume(op.operands)
         for result, target in zip(op.results, targets, strict=True):

@@ -28,6 +28,7 @@ class LowerPipeline(PipelinePass):
       Default: the attribute `ge.memory_policy` of the module, else balanced.
     - `l2-limit`: bytes of the L2 in which buffers may stay, as in `ge-plan-l2`. Default 0: a cache
       decides for itself.
+    - `stream-labels`: `NODE=LABEL` each, as `labels` of `ge-assign-streams`. Default none.
     """
 
     name = "ge-lower"
@@ -41,6 +42,7 @@ class LowerPipeline(PipelinePass):
     zero_copy: bool = True
     policy: str | None = None
     l2_limit: int | None = 0
+    stream_labels: tuple[str, ...] = ()
 
     def passes(self) -> Sequence[ModulePass]:
         from ge_dialect.lowering.assign_streams import AssignStreamsPass
@@ -49,6 +51,7 @@ class LowerPipeline(PipelinePass):
         from ge_dialect.lowering.memory.plan_l2 import PlanL2Pass
         from ge_dialect.lowering.memory.plan_memory import PlanMemoryPass
         from ge_dialect.lowering.set_target import SetTargetPass
+        from ge_dialect.lowering.tile_kernels import TileKernelsPass
         from ge_dialect.lowering.verify_plan import VerifyPlanPass
         from ge_dialect.passes.schedule.schedule import SchedulePass
         from ge_dialect.passes.zero_copy.zero_copy import ZeroCopyPass
@@ -59,7 +62,8 @@ class LowerPipeline(PipelinePass):
             *zero_copy,
             SchedulePass(self.policy),
             BufferizePass(not self.no_reuse, in_place_shared=self.streams == 1),
-            AssignStreamsPass(self.streams),
+            TileKernelsPass(),
+            AssignStreamsPass(self.streams, labels=self.stream_labels),
             PlanMemoryPass(
                 self.memory_limit,
                 self.reuse,

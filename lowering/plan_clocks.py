@@ -63,7 +63,9 @@ class Clocks:
 
     streams: int
     clocks: list[list[int]] = field(init=False)
-    recorded: dict[int, tuple[int, ...]] = field(default_factory=dict[int, tuple[int, ...]])
+    recorded: dict[int, tuple[int, tuple[int, ...]]] = field(
+        default_factory=dict[int, tuple[int, tuple[int, ...]]]
+    )
     waited: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
 
     def __post_init__(self) -> None:
@@ -84,8 +86,11 @@ class Clocks:
         return True
 
     def _wait(self, stream: int, event: int) -> bool:
-        if (reached := self.recorded.pop(event, None)) is None:
+        if event not in self.recorded:
             return False
+        recorder, reached = self.recorded.pop(event)
+        if recorder == stream:  # devices refuse it, and the order of the stream is there anyway
+            raise GEError(CODE, f"event {event}: stream {stream} waits for itself")
         if event in self.waited and not self._is_past(stream, event):
             raise GEError(CODE, f"event {event}: two waits may take each other's record")
         clock = self.clocks[stream]
@@ -101,7 +106,7 @@ class Clocks:
             raise GEError(CODE, f"event {event} is recorded again before its wait")
         if event in self.waited and not self._is_past(stream, event):
             raise GEError(CODE, f"event {event} may be recorded again before its wait")
-        self.recorded[event] = tuple(self.clocks[stream])
+        self.recorded[event] = (stream, tuple(self.clocks[stream]))
 
     def _is_past(self, stream: int, event: int) -> bool:
         """Whether the last wait for an event is over when `stream` is where it is."""

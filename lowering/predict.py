@@ -1,4 +1,4 @@
-"""What the machine model says of a plan: the cost of each task, and a predicted run."""
+"""What the machine model says of a plan: the cost of each task, a predicted run, and its bound."""
 
 from __future__ import annotations
 
@@ -6,119 +6,171 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xdsl.ir import Region
+from xdsl.dialects.builtin import ModuleOp
 
-from ge_dialect.ge.attention import FlashAttentionOp
-from ge_dialect.ge.base import Engine, GEOp
-from ge_dialect.ge.dtypes import dtype_of
-from ge_dialect.ge.types import is_tensor
-from ge_dialect.ge_exec import BranchOp, KernelOp, LaunchOp, LoopOp, PlanOp, kernels_by_name
-from ge_dialect.ge_exec.control import TaskOp, reads, writes
-from ge_dialect.ge_exec.memory import buffer_bytes
-from ge_dialect.lowering.dependencies import streams_of, task_graph
-from ge_dialect.lowering.machine.cost import (
-    KernelCost,
-    Work,
-    copy_cost,
-    kernel_cost,
-    repeated_cost,
+from ge_dialect.ge_exec import PlanOp
+from ge_dialect.ge_exec.control import TaskOp
+from ge_dialect.lowering.dependencies import TaskGraph, streams_of, task_graph
+from ge_dialect.lowering.machine.plan_cost import PlanCosts, TaskCost
+from ge_dialect.lowering.machine.simulate import (
+    Simulation,
+    TimePart,
+    sim_task,
+    simulate,
+    time_parts,
 )
-from ge_dialect.lowering.machine.simulate import Simulation, sim_task, simulate
+from ge_dialect.targets.target import ASSUMED
 
 if TYPE_CHECKING:
     from ge_dialect.targets import Target
 
+TRUSTED = 0.9
+"""A time is called an estimate on assumptions where less of it rests on figures with a source."""
+
+_US = 1e6
+_FIXED = {
+    "launch": ("overhead_us.launch",),
+    "start": ("overhead_us.kernel_floor",),
+    "event": ("overhead_us.event",),
+}
+
 
 @dataclass(frozen=True)
-class TaskCost:
-    """The predicted cost of a task, and the engine that runs it."""
+class Prediction:
+    """What the machine model says of a plan.
 
-    cost: KernelCost
-    engine: str
+    Attributes:
+        costs: Of each task, in the order of the plan.
+        graph: The tasks, and who waits for whom.
+        streams: Of each task.
+        run: The simulated run.
+        parts: What the run waited for along its critical path, in order.
+        hbm_bytes: That reach HBM in a run from a cold cache.
+        bound_us: What no run of these tasks on this machine goes below, by the data sheet alone.
+        assumed_us: us of the run that rest on each figure of the target without a source; where
+            several figures make one time, on the first of them.
+    """
+
+    costs: Sequence[TaskCost]
+    graph: TaskGraph
+    streams: Sequence[int]
+    run: Simulation
+    parts: Sequence[TimePart]
+    hbm_bytes: int
+    bound_us: float
+    assumed_us: Mapping[str, float]
 
     @property
-    def us(self) -> float:
-        """Predicted us of the task alone on the machine."""
-        return self.cost.us
+    def makespan_us(self) -> float:
+        """When the last task ends, predicted."""
+        return self.run.makespan_us
+
+    @property
+    def assumed_share(self) -> float:
+        """The part of the time that rests on figures without a source, from 0 to 1."""
+        return sum(self.assumed_us.values()) / self.makespan_us if self.makespan_us else 0.0
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether at most a tenth of the time rests on figures without a source."""
+        return self.assumed_share <= 1 - TRUSTED + 1e-9
+
+    def reasons(self) -> dict[str, float]:
+        """Returns us of the run by what it waited for; they add up to the makespan."""
+        found: dict[str, float] = {}
+        for part in self.parts:
+            found[part.reason] = found.get(part.reason, 0.0) + part.us
+        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+    def limits(self) -> dict[str, int]:
+        """Returns how many tasks are limited by what, most often first."""
+        found: dict[str, int] = {}
+        for cost in self.costs:
+            found[cost.cost.limited_by] = found.get(cost.cost.limited_by, 0) + 1
+        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+
+def predict_module(module: ModuleOp) -> Prediction:
+    """Returns the predicted run of the plan of a module, on the target that it is for."""
+    from ge_dialect.lowering.om.encode import plan_of
+    from ge_dialect.targets.dlti import target_of
+
+    return predict_plan(plan_of(module), target_of(module))
+
+
+def predict_plan(plan: PlanOp, target: Target, *, stream_weights: bool = False) -> Prediction:
+    """Returns the run of a plan that the machine model of a target predicts.
+
+    Args:
+        plan: With addresses, or without: then every buffer has bytes of its own.
+        target: The machine.
+        stream_weights: Whether weights pass by L2 when they are read (an L2 no-allocate hint), so
+            that they leave it to activations.
+    """
+    graph = task_graph(plan)
+    streams = streams_of(plan, graph)
+    model = PlanCosts.of(plan, target)
+    costs = _costs(model, graph.tasks, stream_weights)
+    tasks = [sim_task(cost.cost, stream) for cost, stream in zip(costs, streams, strict=True)]
+    run = simulate(tasks, graph.edges(), event_us=target.overhead.event_us)
+    parts = time_parts(tasks, run)
+    return Prediction(
+        costs=costs,
+        graph=graph,
+        streams=streams,
+        run=run,
+        parts=parts,
+        hbm_bytes=sum(cost.cost.hbm_bytes for cost in costs),
+        bound_us=plan_bound(model, graph, costs),
+        assumed_us=_assumed(target, costs, parts),
+    )
 
 
 def task_costs(plan: PlanOp, tasks: Sequence[TaskOp], target: Target) -> list[TaskCost]:
-    """Returns the predicted cost of each task of a plan; each kernel is looked at once.
+    """Returns the predicted cost of each task of a plan; each kernel is looked at once."""
+    return _costs(PlanCosts.of(plan, target), tasks, False)
 
-    A branch costs what its more expensive side does; a loop its tasks times the iterations, one
-    where their number is not known before the run.
+
+def _costs(model: PlanCosts, tasks: Sequence[TaskOp], stream_weights: bool) -> list[TaskCost]:
+    missed = model.missed(tasks, stream_weights=stream_weights)
+    return [model.cost(task, own.bytes) for task, own in zip(tasks, missed, strict=True)]
+
+
+def plan_bound(model: PlanCosts, graph: TaskGraph, costs: Sequence[TaskCost]) -> float:
+    """Returns us that no schedule of the tasks goes below, by the data sheet alone.
+
+    The longest of: a chain of tasks that wait for each other, each at its bound; what all tasks
+    together ask of one resource; the compulsory bytes at the bandwidth of HBM.
+
+    Source: Graham, "Bounds on multiprocessing timing anomalies" (1969).
     """
-    kernels = kernels_by_name(plan)
-    operations = {name: kernel_operations(kernel) for name, kernel in kernels.items()}
-    model = _Costs(kernels, operations, target)
-    return [model.of(task) for task in tasks]
+    ready = [0.0] * len(costs)
+    followers: list[list[int]] = [[] for _ in costs]
+    for producer, consumer in graph.edges():
+        followers[producer].append(consumer)
+    longest = 0.0
+    for task, cost in enumerate(costs):  # the order of the plan respects the dependencies
+        end = ready[task] + cost.cost.bound_us
+        longest = max(longest, end)
+        for follower in followers[task]:
+            ready[follower] = max(ready[follower], end)
+    totals: dict[str, float] = {}
+    for task in graph.tasks:
+        for name, us in model.totals(task).items():
+            totals[name] = totals.get(name, 0.0) + us
+    hbm = model.compulsory_bytes(graph.tasks) / model.target.hbm.bandwidth * _US
+    return max(longest, hbm, *totals.values())
 
 
-@dataclass(frozen=True)
-class _Costs:
-    kernels: Mapping[str, KernelOp]
-    operations: Mapping[str, dict[tuple[str, str], float]]
-    target: Target
-
-    def of(self, task: TaskOp) -> TaskCost:
-        if isinstance(task, LaunchOp):
-            name = task.kernel.string_value()
-            return _launch_cost(task, self.kernels[name], self.operations[name], self.target)
-        if isinstance(task, BranchOp):
-            sides = (self._region(region, 1) for region in task.regions)
-            return TaskCost(max(sides, key=lambda cost: cost.us), str(Engine.HOST))
-        if isinstance(task, LoopOp):
-            trips = 1 if task.known_trips is None else task.known_trips
-            return TaskCost(self._region(task.tasks, trips), str(Engine.HOST))
-        return TaskCost(copy_cost(buffer_bytes(task.source.type), self.target), str(Engine.DMA))
-
-    def _region(self, region: Region, times: int) -> KernelCost:
-        costs: list[KernelCost] = []
-        for op in region.block.ops:
-            assert isinstance(op, TaskOp)
-            costs.append(self.of(op).cost)
-        return repeated_cost(costs, times)
-
-
-def _launch_cost(
-    task: LaunchOp,
-    kernel: KernelOp,
-    operations: dict[tuple[str, str], float],
-    target: Target,
-) -> TaskCost:
-    work = Work(
-        operations,
-        sum(buffer_bytes(value.type) for value in reads(task)),
-        sum(buffer_bytes(value.type) for value in writes(task)),
-        any(isinstance(op, FlashAttentionOp) for op in kernel.body.block.ops),
-    )
-    return TaskCost(kernel_cost(work, target), kernel.engine.data)
-
-
-def kernel_operations(kernel: KernelOp) -> dict[tuple[str, str], float]:
-    """Returns the work of a kernel by engine and element type.
-
-    Data movement and host ops count as bytes only: the machine model has no rate for them.
-    """
-    found: dict[tuple[str, str], float] = {}
-    for op in kernel.body.block.ops:
-        if isinstance(op, GEOp) and op.ENGINE in (Engine.CUBE, Engine.VECTOR) and op.results:
-            key = (str(op.ENGINE), _element_type(op))
-            found[key] = found.get(key, 0.0) + op.flops()
-    return found
-
-
-def _element_type(op: GEOp) -> str:
-    """The element type an op computes in: that of its first operand, or of its result."""
-    values = [*op.operands, *op.results]
-    type_ = values[0].type
-    return dtype_of(type_.element_type).name if is_tensor(type_) else "f32"
-
-
-def predict_plan(plan: PlanOp, target: Target) -> Simulation:
-    """Returns the run of a plan that the machine model of a target predicts."""
-    graph = task_graph(plan)
-    streams = streams_of(plan, graph)
-    costs = task_costs(plan, graph.tasks, target)
-    tasks = [sim_task(cost.cost, stream) for cost, stream in zip(costs, streams, strict=True)]
-    return simulate(tasks, graph.edges(), event_us=target.overhead.event_us)
+def _assumed(
+    target: Target, costs: Sequence[TaskCost], parts: Sequence[TimePart]
+) -> Mapping[str, float]:
+    found: dict[str, float] = {}
+    for part in parts:
+        figures = _FIXED.get(part.reason)
+        if figures is None:
+            figures = costs[part.task].cost.figures.get(part.resource, ())
+        unknown = [figure for figure in figures if target.confidence(figure) == ASSUMED]
+        if unknown and part.us > 0:
+            found[unknown[0]] = found.get(unknown[0], 0.0) + part.us
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))

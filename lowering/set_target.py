@@ -22,6 +22,8 @@ class SetTargetPass(ModulePass):
     Options:
     - `target`: name of a chip, or path of a TOML file. Default: the one that the module has
       already, else Ascend910B1.
+    - `l1-limit`, `ub-limit`, `l0c-limit`: bytes of that memory of a core that kernels may use.
+      Default: all of it.
     - `standard`: whether to write the attribute `dlti.target_system_spec`, which other tools of
       MLIR 20 and later find, not `ge.target`, which older ones can read over. Default false.
     """
@@ -30,10 +32,17 @@ class SetTargetPass(ModulePass):
 
     target: str | None = None
     standard: bool = False
+    l1_limit: int | None = None
+    ub_limit: int | None = None
+    l0c_limit: int | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         from ge_dialect.targets.dlti import attach_target, attached_target, target_of
 
-        if self.target is None and not self.standard and attached_target(op) is not None:
+        limits = {"l1": self.l1_limit, "ub": self.ub_limit, "l0c": self.l0c_limit}
+        limited = {name: limit for name, limit in limits.items() if limit is not None}
+        as_it_is = self.target is None and not self.standard and not limited
+        if as_it_is and attached_target(op) is not None:
             return
-        attach_target(op, target_of(op, self.target), standard=self.standard)
+        target = target_of(op, self.target)
+        attach_target(op, target.limited(limited), standard=self.standard)

@@ -9,7 +9,7 @@ put them, and which bytes each buffer has. Checked, for every execution that the
 - what a task reads is what was last written to that very buffer: nobody else has taken the bytes;
 - weights, and inputs that are not donated, are never written; outputs hold their own value at the
   end;
-- what stays in the L2 is never lost there, by the same rules;
+- the tiles of every kernel, and what stays in the L2, which is never lost there;
 - inside a branch all of that for either side, and after it for what both leave alike; inside a loop
   for the first iteration and for every other.
 
@@ -52,6 +52,7 @@ from ge_dialect.ge_exec.memory import Storage, base_of, buffer_bytes, offset_of
 from ge_dialect.locations import location_name
 from ge_dialect.lowering.plan_bytes import Access, Bytes, Segment, overlap
 from ge_dialect.lowering.plan_clocks import CODE, Place, execution_order
+from ge_dialect.lowering.verify_tiles import check_tiles
 from ge_dialect.targets.dlti import attached_target
 
 
@@ -73,6 +74,7 @@ def verify_plan(plan: PlanOp) -> None:
         GEError: It is not right; says which task, which bytes, and what is missing.
     """
     check_numbers(plan)
+    check_tiles(plan)
     order = execution_order(plan)
     checker = Checker()
     lasting = [checker.access(op.result) for op in (*plan.inputs, *plan.weights)]

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Dialect, Operation
 from xdsl.irdl import IRDLOperation, OptionalDef, OptPropertyDef, VariadicDef
 
 from ge_dialect.ge import GE
-from ge_dialect.ge.base import GEOp
+from ge_dialect.ge.base import GEOp, format_of
 from ge_dialect.ge_exec import GE_EXEC
 from ge_dialect.ge_exec.memory import PlacedOp
 
@@ -112,7 +112,7 @@ def marked(name: str, definition: object) -> str:
 
 def syntax(op: type[IRDLOperation]) -> str:
     """Returns the declarative format of an op."""
-    return op.get_irdl_definition().assembly_format or ""
+    return format_of(op) or ""
 
 
 def main() -> None:

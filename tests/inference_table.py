@@ -106,7 +106,12 @@ class Recorder(Importer):
         """Returns the recorder of a normalised model."""
         found = Importer.of(loaded, {})
         return Recorder(
-            found.loaded, found.tensors, found.symbols, found.input_types, found.builder
+            found.loaded,
+            found.tensors,
+            found.symbols,
+            found.input_types,
+            found.builder,
+            found.replayer,
         )
 
     def graph(self, graph: onnx.GraphProto, scope: Scope) -> list[SSAValue]:

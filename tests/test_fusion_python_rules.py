@@ -357,27 +357,25 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Entry
     registry.installed_rules.cache_clear()
 
 
-def use(monkeypatch: pytest.MonkeyPatch, point: EntryPoint) -> None:
-    def found(group: str) -> list[EntryPoint]:
-        return [point] if group == "ge_dialect.operator_library" else []
-
-    monkeypatch.setattr(registry, "entry_points", found)
+def use(folder: Path, point: EntryPoint) -> None:
+    """Installs an operator library: what pip leaves beside a package."""
+    info = folder / "mine-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
+    text = f"[ge_dialect.operator_library]\n{point.name} = {point.value}\n"
+    (info / "entry_points.txt").write_text(text)
     registry.installed_rules.cache_clear()
 
 
-def test_an_installed_library_is_always_used(
-    installed: EntryPoint, monkeypatch: pytest.MonkeyPatch
-):
-    use(monkeypatch, installed)
+def test_an_installed_library_is_always_used(installed: EntryPoint, tmp_path: Path):
+    use(tmp_path, installed)
     module = graph(unary("%a", "neg", "%x"), unary("%y", "exp", "%a"))
     FuseRulesPass().apply(make_context(), module)
     assert kernels(module) == ["NegExpKernel"]
 
 
-def test_an_installed_library_that_fails_is_named(
-    installed: EntryPoint, monkeypatch: pytest.MonkeyPatch
-):
-    use(monkeypatch, EntryPoint("mine", "installed_library:NONE", installed.group))
+def test_an_installed_library_that_fails_is_named(installed: EntryPoint, tmp_path: Path):
+    use(tmp_path, EntryPoint("mine", "installed_library:NONE", installed.group))
     with pytest.raises(GEError) as caught:
         registry_of()
     assert caught.value.code == "GE0428"

@@ -86,7 +86,6 @@ def test_model_info_is_printed_where_asked_for(
         (["--dynamic_dims=1;2"], "'--dynamic-dims=1;2' of ATC is not supported", "--input-shape"),
         (["--dynamic_dims", "1;2"], "'--dynamic-dims=1;2' of ATC", "--input-shape"),
         (["--precision-mode=force_fp32"], "is not supported (only must_keep_", "-mode-v2"),
-        (["--mode=6"], "'--mode=6' of ATC is not supported (only 0)", "ge-opt"),
     ],
 )
 def test_what_atc_can_and_we_cannot_is_said(argv: list[str], message: str, hint: str):
@@ -151,3 +150,21 @@ def test_harmless_values_are_accepted_and_others_are_not(name: str):
         assert without_unsupported([name, value, "m"]) == ["m"]
     with pytest.raises(GEError, match=re.escape(name)):
         check_unsupported(name, "something else")
+
+
+def test_mode_6_prints_what_a_file_holds(
+    model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    path = str(tmp_path / "m.om")
+    assert run([model, "-q", "-o", path]) == 0
+    assert run(["--mode=6", f"--om={path}"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "============ Display Model Info start ============"
+    assert lines[1] == "Original Atc command line: unknown"
+    assert "stream_num[1]" in lines[3]
+
+
+@pytest.mark.parametrize("argv", [["--mode=6"], ["--om=m.om"], ["--mode=6", "m.onnx"]])
+def test_mode_6_needs_a_file(argv: list[str]):
+    with pytest.raises(GEError, match="GE0105: expected --mode=6 with --om=FILE"):
+        run(argv)

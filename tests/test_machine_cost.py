@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
+import statistics
 
 import pytest
 
-from ge_dialect.lowering.machine.cost import KernelCost, Work, copy_cost, kernel_cost
+from ge_dialect.lowering.machine.cost import Work, copy_cost, kernel_cost
 from ge_dialect.lowering.machine.simulate import sim_task, simulate
 from ge_dialect.targets import load_target, target_names
-
-PUBLISHED = Path(__file__).parents[2] / "shared" / "facts" / "published_kernels.csv"
+from tests.published_kernels import PUBLISHED, comparisons, lines, spearman
 
 
 def test_a_matmul_is_limited_by_computing():
@@ -35,8 +33,13 @@ def test_a_copy_is_limited_by_hbm_and_a_small_kernel_by_its_launch():
 
 def test_cores_of_both_kinds_are_one_resource_where_they_are_fused():
     work = Work({("cube", "f16"): 1e9, ("vector", "f16"): 1e7}, 1 << 20, 1 << 20)
-    assert list(kernel_cost(work, load_target("Ascend910B1")).demands) == ["cube", "hbm", "vector"]
-    assert list(kernel_cost(work, load_target("Ascend910A")).demands) == ["core", "hbm"]
+    assert list(kernel_cost(work, load_target("Ascend910B1")).demands) == [
+        "cube",
+        "hbm",
+        "l2",
+        "vector",
+    ]
+    assert list(kernel_cost(work, load_target("Ascend910A")).demands) == ["core", "hbm", "l2"]
 
 
 @pytest.mark.parametrize("name", target_names())
@@ -54,34 +57,13 @@ def test_an_unknown_engine_is_refused():
         kernel_cost(Work({("host", "f16"): 1.0}, 0, 0), load_target("Ascend910A"))
 
 
-def published(row: dict[str, str]) -> KernelCost:
-    """The prediction for a measured kernel; 910B2 is described by the faster 910B1."""
-    chip = {"910B2": "Ascend910B1"}.get(row["chip"], f"Ascend{row['chip']}")
-    target = load_target(chip)
-    operations = {("cube", "f16"): float(row["cube_flops"])}
-    kind = {"ew": "elementwise"}.get(row["vector_kind"], row["vector_kind"])
-    if kind in target.vector_cycles:
-        cycles = float(row["vector_elements"]) * target.vector_cycles[kind]
-        operations["vector", "f16"] = cycles
-    attention = row["is_flash_attention"] == "1"
-    return kernel_cost(
-        Work(operations, int(row["read_bytes"]), int(row["written_bytes"]), attention), target
-    )
-
-
-def ranks(values: list[float]) -> list[int]:
-    return [sorted(values).index(value) for value in values]
-
-
 @pytest.mark.skipif(not PUBLISHED.is_file(), reason="../shared/facts is not here")
 def test_published_kernels_are_ranked_and_none_beats_the_bound():
-    with PUBLISHED.open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    costs = [published(row) for row in rows]
-    measured = [float(row["measured_us"]) for row in rows]
-    for row, cost, time in zip(rows, costs, measured, strict=True):
-        assert time >= cost.bound_us, row["kernel"]
-    a, b = ranks(measured), ranks([cost.device_us for cost in costs])
-    count = len(rows)
-    spearman = 1 - 6 * sum((x - y) ** 2 for x, y in zip(a, b, strict=True)) / (count**3 - count)
-    assert spearman > 0.9
+    found = comparisons()
+    assert len(found) == 25
+    for one in found:
+        assert one.measured_us >= one.bound_us, one.kernel
+    measured = [one.measured_us for one in found]
+    assert spearman(measured, [one.predicted_us for one in found]) >= 0.9
+    assert statistics.median(one.error for one in found) <= 0.2
+    assert lines(found, markdown=True)[0].startswith("| chip")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ge_dialect.lowering.machine.simulate import SimTask, makespan_bound, simulate
+from ge_dialect.lowering.machine.simulate import SimTask, makespan_bound, simulate, time_parts
 
 Case = tuple[list[SimTask], list[tuple[int, int]]]
 
@@ -105,3 +105,21 @@ def test_a_long_program_is_simulated():
     run = simulate(tasks, deps, event_us=2.0)
     assert run.makespan_us >= makespan_bound(tasks, deps, event_us=2.0)
     assert len(run.critical_path) > 100
+
+
+@given(cases(), st.sampled_from([0.0, 2.0]))
+def test_the_parts_of_the_critical_path_are_the_makespan(case: Case, event_us: float):
+    tasks, deps = case
+    run = simulate(tasks, deps, event_us=event_us)
+    parts = time_parts(tasks, run)
+    assert sum(part.us for part in parts) == pytest.approx(run.makespan_us)
+    assert all(part.us > 0 and part.task in run.critical_path for part in parts)
+    kinds = {"event", "launch", "start", "cube", "vector", "hbm"}
+    assert {part.resource for part in parts} <= kinds
+
+
+def test_what_tasks_cost_each_other_is_told_apart():
+    run = simulate(tasks := [SimTask(0, 3, {"hbm": 10}, 1), SimTask(1, 3, {"hbm": 10}, 1)], [])
+    found = [(part.reason, part.us) for part in time_parts(tasks, run)]
+    assert found == [("launch", 1), ("start", 2), ("hbm", 10), ("hbm shared", 10)]
+    assert run.utilisation() == {"hbm": pytest.approx(20 / 23)}

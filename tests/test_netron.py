@@ -7,9 +7,6 @@ the wheel and a network to get it from, these tests are skipped.
 import json
 import shutil
 import subprocess
-import sys
-import tempfile
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +18,9 @@ from ge_dialect.lowering.om.file import PackedWeights, write_om
 from ge_dialect.lowering.om.model import OmGraph, OmModel, OmOp, const_op
 from ge_dialect.tools.api import compile
 from ge_dialect.weights import MemoryWeight
+from tests.netron.javascript import CACHE, NETRON, javascript
 
-NETRON = "9.3.3"
-ROOT = Path(__file__).resolve().parent.parent
-CACHE = ROOT / ".cache" / "netron" / NETRON
-SCRIPT = ROOT / "tests" / "netron" / "open.mjs"
+SCRIPT = Path(__file__).resolve().parent / "netron" / "open.mjs"
 
 X = OmTensor("x", "f16", (2, 4))
 SCALE = OmTensor("", "f32", (2, 2))
@@ -37,27 +32,9 @@ def netron() -> Path:
     """The folder of Netron's JavaScript, fetched when first needed."""
     if shutil.which("node") is None:
         pytest.skip("node is not installed")
-    if not CACHE.is_dir() and not _fetch():
+    if (folder := javascript()) is None:
         pytest.skip(f"netron {NETRON} is neither in {CACHE} nor can pip fetch it")
-    return CACHE
-
-
-def _fetch() -> bool:
-    CACHE.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=CACHE.parent) as scratch:
-        command = [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet"]
-        command += ["--disable-pip-version-check", "-d", scratch, f"netron=={NETRON}"]
-        done = subprocess.run(command, capture_output=True, check=False, timeout=120)
-        wheels = list(Path(scratch).glob("*.whl"))
-        if done.returncode != 0 or not wheels:
-            return False
-        with zipfile.ZipFile(wheels[0]) as wheel:
-            wheel.extractall(scratch)
-        folder = Path(scratch) / "netron"
-        (folder / "package.json").write_text('{"type": "module"}\n')
-        if not CACHE.is_dir():
-            folder.rename(CACHE)
-    return True
+    return folder
 
 
 def run_netron(netron: Path, file: Path) -> subprocess.CompletedProcess[str]:

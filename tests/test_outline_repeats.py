@@ -116,6 +116,60 @@ def test_copies_compute_what_all_blocks_did(pieces: list[str], count: int, out: 
         assert lines_of(module) == lines_of(whole)
 
 
+FUSING = (*PASSES, "ge-fuse-rules", "ge-fuse-auto")
+
+
+@given(
+    pieces=st.lists(st.sampled_from(sorted(PIECES)), min_size=1, max_size=6),
+    count=st.integers(5, 9),
+    out=st.integers(-1, 8),
+)
+@settings(max_examples=40)
+def test_copies_of_kernels_compute_what_all_blocks_did(
+    pieces: list[str], count: int, out: int
+) -> None:
+    module = parse(stack(pieces, count, out=out))
+    reference = reference_of(module, 0, extremes=False)
+    optimize_repeats(module, lambda short: run(short, FUSING), 5, 1)
+    module.verify()
+    assert (found := mismatch_of(module, reference, exact=True)) is None, found.message
+
+
+def test_kernels_are_copied_with_their_bodies() -> None:
+    module = parse(stack(["matmul", "silu", "matmul", "matmul", "matmul", "residual"], 10))
+    whole = module.clone()
+    run(whole, FUSING)
+    assert optimize_repeats(module, lambda short: run(short, FUSING), 6, 1) == 6
+    assert exact_text(module).count("ge.fusion") == exact_text(whole).count("ge.fusion") > 0
+    assert lines_of(module) == lines_of(whole)
+
+
+@pytest.mark.parametrize("asked", [(), ("MatMulSwiGlu",)])
+def test_who_asks_why_not_has_every_block_fused_by_itself(asked: tuple[str, ...]) -> None:
+    module = parse(stack(["matmul", "silu", "matmul", "matmul", "matmul", "residual"], 40))
+    names = [one.name for one in api.compile(module, why_not=asked).passes]
+    copied, fused = names.index("ge-outline-repeats"), names.index("ge-fuse-rules")
+    assert (copied < fused) == bool(asked)
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        ["matmul", "silu", "twice", "residual"],
+        ["matmul", "silu", "matmul", "matmul", "matmul", "residual"],
+    ],
+)
+def test_plans_are_the_same_where_kernels_reach_over_blocks_and_where_not(
+    pieces: list[str],
+) -> None:
+    texts: list[str] = []
+    for outline in (True, False):
+        plan = api.compile(parse(stack(pieces, 40)), outline=outline)
+        assert ("ge-outline-repeats" in [one.name for one in plan.passes]) == outline
+        texts.append(exact_text(plan.module, locations=True))
+    assert texts[0] == texts[1]
+
+
 def test_blocks_that_are_equal_are_copied() -> None:
     module = parse(stack(["matmul", "twice", "residual"], 10))
     assert optimize_repeats(module, run, 6, 1) == 6
@@ -206,13 +260,14 @@ def test_copies_have_their_own_weights(tmp_path: Path) -> None:
     assert (found := mismatch_of(module, reference, exact=True)) is None, found.message
 
 
-LLAMA = Path(__file__).parents[2] / "shared" / "zoo" / "llama7b" / "dynamo23-static" / "model.onnx"
+LLAMA = Path(__file__).parents[2] / "shared" / "zoo" / "llama7b"
 
 
-@pytest.mark.skipif(not LLAMA.is_file(), reason=f"{LLAMA} is not there")
-def test_a_transformer_is_the_same_file_with_and_without(tmp_path: Path) -> None:
+@pytest.mark.skipif(not LLAMA.is_dir(), reason=f"{LLAMA} is not there")
+@pytest.mark.parametrize("export", ["dynamo-static", "dynamo23-static", "decode-dynamo23-static"])
+def test_a_transformer_is_the_same_file_with_and_without(export: str, tmp_path: Path) -> None:
     model = tmp_path / "model.onnx"
-    model.write_bytes(LLAMA.read_bytes())
+    model.write_bytes((LLAMA / export / "model.onnx").read_bytes())
     with (tmp_path / "weights.bin").open("wb") as file:
         file.truncate(524_288_000)
     plans = [api.compile(model, outline=outline) for outline in (True, False)]

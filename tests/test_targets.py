@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.targets import load_target, target_names
+from ge_dialect.targets.target import CONFIDENCES
 
 
 def text_of(name: str) -> str:
     return files("ge_dialect.targets").joinpath(f"{name}.toml").read_text(encoding="utf-8")
 
 
-def test_the_package_brings_four_targets():
-    assert target_names() == ("Ascend310P3", "Ascend910A", "Ascend910B1", "Ascend910B3")
+def test_the_package_brings_four_chips_and_a_gpu():
+    assert target_names() == ("A100", "Ascend310P3", "Ascend910A", "Ascend910B1", "Ascend910B3")
 
 
 @pytest.mark.parametrize(
@@ -57,9 +61,34 @@ def test_names_do_not_depend_on_the_case(spelling: str):
 @pytest.mark.parametrize("name", target_names())
 def test_every_confidence_is_a_known_word_and_assumptions_are_listed(name: str):
     target = load_target(name)
-    assert set(target.confidences.values()) <= {"high", "medium", "low", "calibrated", "assumed"}
-    assert {"overhead_us.launch", "overhead_us.event"} <= set(target.assumed)
-    assert "assumed" in target.sources["overhead_us.event"]
+    assert set(target.confidences.values()) <= set(CONFIDENCES)
+    assert all("assumed" in target.sources[figure] for figure in target.assumed)
+    assert (name == "A100") != ({"overhead_us.launch", "overhead_us.event"} <= set(target.assumed))
+
+
+@pytest.mark.parametrize("name", target_names())
+def test_every_figure_has_a_source_and_a_confidence(name: str):
+    target = load_target(name)
+    assert set(target.sources) == set(target.confidences)
+    for figure in figures(tomllib.loads(text_of(name))):
+        assert target.confidence(figure) is not None, figure
+
+
+def figures(table: dict[str, Any], path: str = "") -> Iterator[str]:
+    """The paths of the numbers and truth values of a file."""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from figures(cast("dict[str, Any]", value), f"{path}{key}.")
+        elif not isinstance(value, str) and key != "per_core":
+            yield f"{path}{key}"
+
+
+def test_a_table_stands_for_its_figures():
+    target = load_target("Ascend910B1")
+    assert target.confidence("tiers.l2.size") == target.confidence("tiers.l2") == "high"
+    assert target.confidence("cube_mkn.f16") == "high"
+    assert target.confidence("cube_mkn.f32") == "assumed"
+    assert target.confidence("name") is None
 
 
 @pytest.mark.parametrize(
@@ -68,7 +97,7 @@ def test_every_confidence_is_a_known_word_and_assumptions_are_listed(name: str):
         ("Ascend910B", "did you mean Ascend910B1 or Ascend910B3?"),
         ("Ascend310P", "did you mean Ascend310P3?"),
         ("Ascend91OA", "did you mean Ascend910A?"),
-        ("h100", "or give a path of a .toml file"),
+        ("h800", "or give a path of a .toml file"),
         ("", "or give a path of a .toml file"),
     ],
 )
@@ -102,6 +131,9 @@ def test_a_file_of_ones_own_is_read(tmp_path: Path):
         ("[limits]", "[limit]", "expected 'limits', a table; it is missing"),
         ("[limits]", "[limits", "is not TOML"),
         ("size = 33_554_432", "size = 33_554_432\nways = 4", "unknown 'tiers.l2.ways'"),
+        ("streams = 2048", "streams = 2048\ntasks = 0", "'limits.tasks' to be an integer > 0"),
+        ('clock_hz = "high"', 'clock_hz = "sure"', "'confidence.clock_hz' to be one of high"),
+        ('clock_hz = "high"', 'clok = "high"', "'confidence.clok' to be about a figure"),
         ('arch = "AIC-C-100"', 'arch = "a\\nb"', "'arch' to be one line of text"),
     ],
 )

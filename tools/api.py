@@ -6,7 +6,7 @@ Library calls print nothing, read no environment and hold no global state.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,9 +17,9 @@ from xdsl.passes import ModulePass, PassPipeline
 
 from ge_dialect import remarks
 from ge_dialect.diagnostics import GEError
+from ge_dialect.tools.runnable import RunnablePlan
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import onnx
 
     from ge_dialect.frontends.onnx.input_shapes import InputShapes
@@ -37,7 +37,9 @@ class CompileOptions:
         precision: What is computed in which type, as ATC's `precision_mode_v2`.
         fast_math: What results may differ in, as in `ge-simplify-algebra`.
         streams: At most this many streams.
+        stream_labels: `NODE=LABEL` each: tasks of these nodes go to the stream of the label.
         memory_limit: Bytes of HBM for the work arena; None for what the target has.
+        core_limits: Bytes of `l1`, `ub` or `l0c` of a core that kernels may use, by name.
         l2_limit: Bytes of the L2 in which buffers may stay; None for all of it, 0 for a cache that
             decides for itself.
         memory_policy: conservative, balanced or throughput: whether memory or time comes first;
@@ -63,7 +65,9 @@ class CompileOptions:
     precision: str = "origin"
     fast_math: tuple[str, ...] = ()
     streams: int = 1
+    stream_labels: tuple[str, ...] = ()
     memory_limit: int | None = None
+    core_limits: tuple[tuple[str, int], ...] = ()
     l2_limit: int | None = 0
     memory_policy: str | None = None
     memory_alignment: int | None = None
@@ -91,8 +95,10 @@ class PassRecord:
 
 
 @dataclass
-class CompiledPlan:
-    """A model as a plan.
+class CompiledPlan(RunnablePlan):
+    """A model as a plan: runs as often as wanted, from any number of threads at a time.
+
+    The module is not to be changed once the plan has run.
 
     Attributes:
         module: Kernels and plan.
@@ -106,6 +112,8 @@ class CompiledPlan:
         compile_seconds: Wall clock, import included.
         fired: How often each fusion rule fired.
         notes: Lines about the fusion baseline and the fusion switch file.
+        weights: WEIGHTS_DATA of a plan that comes from a file, mapped; None where the weights of
+            the module know their bytes.
     """
 
     module: ModuleOp
@@ -120,6 +128,7 @@ class CompiledPlan:
     opset: int | None = None
     fired: dict[str, int] = field(default_factory=dict[str, int])
     notes: list[str] = field(default_factory=list[str])
+    weights: memoryview | None = field(default=None, repr=False, compare=False)
 
     def save(self, path: str | Path) -> None:
         """Writes the plan as an `.om` file, all or nothing.
@@ -130,19 +139,6 @@ class CompiledPlan:
         from ge_dialect.lowering.om.encode import write_plan
 
         write_plan(self.module, str(path))
-
-    def run(self, feeds: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-        """Returns the outputs by name, from the reference runtime.
-
-        Args:
-            feeds: One array an input, by name.
-
-        Raises:
-            GEError: An input is missing, or has another shape or type.
-        """
-        from ge_dialect.tools.runtime.executor import Executor
-
-        return Executor(self.module).run(feeds)
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -170,11 +166,35 @@ class CompiledPlan:
         rules = registry_of(self.options.rule_sources).rules.values()
         return fusion_result(self.fired, self.remarks, rules)
 
+    def trace(self) -> str:
+        """Returns the predicted run as a trace for Perfetto, JSON: see docs/machine.md."""
+        from ge_dialect.tools.report.trace import trace_of
+
+        return trace_of(self)
+
     def report(self) -> str:
         """Returns the short summary that `ge-compile` prints."""
         from ge_dialect.tools.report.text import render
 
         return render(self.summary)
+
+
+def load(path: str | Path) -> CompiledPlan:
+    """Returns the plan in an `.om` file; the model it was made of is not needed.
+
+    Nothing in the file is trusted. It stays mapped as long as the plan lives; what takes its place
+    on the disk is not looked at.
+
+    Raises:
+        GEError: It cannot be read, is damaged or of another version (GE06xx).
+    """
+    from ge_dialect.lowering.om.decode import read_plan
+    from ge_dialect.lowering.om.encode import model_name
+
+    loaded = read_plan(str(path))
+    return CompiledPlan(
+        loaded.module, model_name(loaded.module), CompileOptions(), weights=loaded.weights
+    )
 
 
 def make_context() -> Context:
@@ -211,6 +231,7 @@ def build_passes(options: CompileOptions) -> Sequence[ModulePass]:
     ]
     lower = LowerPipeline(
         streams=options.streams,
+        stream_labels=options.stream_labels,
         memory_limit=options.memory_limit,
         reuse=options.reuse_memory,
         no_reuse=options.no_reuse,
@@ -219,7 +240,14 @@ def build_passes(options: CompileOptions) -> Sequence[ModulePass]:
         l2_limit=options.l2_limit,
     )
     lowering = [pass_ for pass_ in lower.passes() if not isinstance(pass_, SetTargetPass)]
-    return (SetTargetPass(options.target), *graph, *lowering)
+    limits = dict(options.core_limits)
+    target = SetTargetPass(
+        options.target,
+        l1_limit=limits.get("l1"),
+        ub_limit=limits.get("ub"),
+        l0c_limit=limits.get("l0c"),
+    )
+    return (target, *graph, *lowering)
 
 
 def switched_off(options: CompileOptions) -> tuple[str, ...]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import errno
 import gc
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.source_text import check_strings
@@ -31,6 +32,7 @@ def run_tool(
     """
     # A compilation makes many objects, little garbage, and ends: looking for it costs more.
     gc.set_threshold(10_000_000, 50, 50)
+    before = _end_cleanly_on_sigterm()
     try:
         return body(argv)
     except GEError as error:
@@ -44,8 +46,35 @@ def run_tool(
     except KeyboardInterrupt:
         return 130
     finally:
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)
         # The process ends: what is left need not be searched for garbage.
         gc.freeze()
+
+
+def leave(code: int) -> NoReturn:
+    """Ends the process without taking apart what it holds, a tenth of a compilation's time.
+
+    Under a profiler or a tracer it ends in the ordinary way, so that they can report.
+    """
+    if sys.gettrace() is None and sys.getprofile() is None:
+        with suppress(OSError):  # the ordinary end says what could not be written
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+    sys.exit(code)
+
+
+def _end_cleanly_on_sigterm() -> signal.Handlers | Callable[..., object] | int | None:
+    """Lets a terminated tool take away what it has written so far; returns the old handler."""
+
+    def terminate(signum: int, _: object) -> None:
+        raise SystemExit(128 + signum)
+
+    try:
+        return signal.signal(signal.SIGTERM, terminate)
+    except ValueError:  # not the main thread of a process
+        return None
 
 
 def without_blas_threads() -> None:
@@ -95,14 +124,15 @@ def write_atomically(path: str, data: bytes) -> None:
     A device or pipe, such as /dev/stdout, is written to as it is.
 
     Raises:
-        GEError: The folder is not there or not writable.
+        GEError: The folder is not there, not writable or full.
     """
-    target = Path(path)
+    found = Path(path)
     try:
-        if target.exists() and not target.is_file():
+        if found.exists() and not found.is_file():
             # A device or a pipe is written to, never replaced; a folder is an error.
-            target.write_bytes(data)
+            found.write_bytes(data)
             return
+        target = Path(os.path.realpath(path))  # a link stays one
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     except OSError as error:
         raise unwritable(path, error) from error
@@ -110,11 +140,12 @@ def write_atomically(path: str, data: bytes) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
         os.chmod(temporary, 0o666 & ~_umask())  # the file has no Path yet
-        os.replace(temporary, path)  # as above
+        os.replace(temporary, target)  # as above
     except OSError as error:
-        with suppress(OSError):
-            os.unlink(temporary)  # as above
         raise unwritable(path, error) from error
+    finally:  # also where somebody interrupts it
+        with suppress(OSError):
+            os.unlink(temporary)
 
 
 def check_writable(path: str) -> None:

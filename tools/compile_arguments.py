@@ -14,7 +14,8 @@ from ge_dialect.tools.fusion_arguments import add_fusion_arguments
 
 FRAMEWORK_ONNX = 5
 _SWITCH = "--display-model-info"
-_TIERS = ("hbm", "l2")
+CORE_TIERS = ("l1", "ub", "l0c")
+_TIERS = ("hbm", "l2", *CORE_TIERS)
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -74,6 +75,12 @@ def _add_choices(parser: Parser) -> None:
         "--streams", type=int, default=1, metavar="N", help="at most this many (default: 1)"
     )
     parser.add_argument(
+        "--stream-labels",
+        default="",
+        metavar="LIST",
+        help='nodes that get streams of their own, "NODE=LABEL,..."; a NODE may have *',
+    )
+    parser.add_argument(
         "--enable-single-stream", choices=("true", "false"), help="true: one stream, as in ATC"
     )
     parser.add_argument(
@@ -93,7 +100,8 @@ def _add_memory(parser: Parser) -> None:
         default={},
         metavar="BYTES",
         help="of the work arena; with K, M or G in units of 1024. hbm=BYTES,l2=BYTES limits tiers:"
-        " with l2, buffers stay there (l2=all: as far as it goes)",
+        " with l2, buffers stay there (l2=all: as far as it goes); l1, ub and l0c are those of a"
+        " core",
     )
     parser.add_argument(
         "--memory-policy",
@@ -192,6 +200,11 @@ def _add_arithmetic(parser: Parser) -> None:
 def _add_reports(parser: Parser) -> None:
     parser.add_argument("--summary", metavar="FILE", help="write the summary as JSON")
     parser.add_argument(
+        "--trace",
+        metavar="FILE",
+        help="write the predicted run as a trace for Perfetto or Chrome, JSON",
+    )
+    parser.add_argument(
         "--fusion-result", metavar="FILE", help="write GE's fusion_result.json, with near misses"
     )
     parser.add_argument(
@@ -209,6 +222,14 @@ def _add_reports(parser: Parser) -> None:
         default=0,
         help="1, or no value: print what the file holds, as ATC does",
     )
+    parser.add_argument(
+        "--mode",
+        type=int,
+        choices=(0, 6),
+        default=0,
+        help="6: compile nothing, print what the file of --om holds; 0, to compile, is the default",
+    )
+    parser.add_argument("--om", metavar="FILE", help="the .om file of --mode 6")
     parser.add_argument("-v", "--verbose", action="store_true", help="print all near misses")
     parser.add_argument("-q", "--quiet", action="store_true", help="print no summary")
 

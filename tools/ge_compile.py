@@ -11,9 +11,20 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ge_dialect.tools.cli import check_writable, run_tool, without_blas_threads, write_atomically
-from ge_dialect.tools.compile_arguments import model_path, output_path, parse
+from ge_dialect.diagnostics import GEError
+from ge_dialect.tools.cli import (
+    check_writable,
+    leave,
+    run_tool,
+    without_blas_threads,
+    write_atomically,
+)
+from ge_dialect.tools.compile_arguments import CORE_TIERS, model_path, output_path, parse
+from ge_dialect.tools.deferred import defer_onnx
 from ge_dialect.tools.fusion_arguments import check_requirements, is_asked, names, split_rules
+
+DISPLAY = 6
+"""ATC's mode that compiles nothing."""
 
 if TYPE_CHECKING:
     from ge_dialect.tools.api import CompiledPlan, CompileOptions
@@ -23,9 +34,13 @@ def run(argv: Sequence[str] | None) -> int:
     """Runs the tool; errors are exceptions."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     args = parse(arguments)
+    if args.mode == DISPLAY or args.om is not None:
+        sys.stdout.write(display(args))
+        return 0
     model, output = model_path(args), output_path(args)
     check_requirements(args)
-    for path in (output, args.summary, args.dump_ir, args.memory_map, result_path(args)):
+    files = (output, args.summary, args.trace, args.dump_ir, args.memory_map, result_path(args))
+    for path in files:
         if path is not None:
             check_writable(path)
     from ge_dialect.tools.check.compiling import compile_guarded
@@ -39,11 +54,14 @@ def run(argv: Sequence[str] | None) -> int:
         if args.verbose or is_asked(remark, args.why_not):
             sys.stderr.write(f"{remark}\n")
     if args.verbose:
+        from ge_dialect.lowering.predict import predict_module
         from ge_dialect.tools.report.imas import memory_lines
+        from ge_dialect.tools.report.prediction import task_lines
         from ge_dialect.tools.report.text import host_lines
 
         sys.stderr.write(memory_lines(plan))
         sys.stderr.write(host_lines(plan.summary))
+        sys.stderr.writelines(task_lines(predict_module(plan.module)))
     if not args.quiet:
         sys.stdout.write(plan.report())
     if args.display_model_info:
@@ -51,6 +69,19 @@ def run(argv: Sequence[str] | None) -> int:
 
         sys.stdout.write(model_info(output, arguments))
     return 0
+
+
+def display(args: argparse.Namespace) -> str:
+    """Returns what a file holds, in ATC's form.
+
+    Raises:
+        GEError: No file is named, or it cannot be read.
+    """
+    from ge_dialect.tools.report.model_info import model_info
+
+    if args.om is None or args.mode != DISPLAY:
+        raise GEError("GE0105", "expected --mode=6 with --om=FILE", hint="--mode=6 --om=model.om")
+    return model_info(args.om, None)
 
 
 def options_of(args: argparse.Namespace) -> CompileOptions:
@@ -64,7 +95,13 @@ def options_of(args: argparse.Namespace) -> CompileOptions:
         precision=args.precision_mode_v2,
         fast_math=names(args.fast_math),
         streams=1 if args.enable_single_stream == "true" else args.streams,
+        stream_labels=names(args.stream_labels),
         memory_limit=args.memory_limit.get("hbm"),
+        core_limits=tuple(
+            (name, size)
+            for name, size in args.memory_limit.items()
+            if name in CORE_TIERS and size is not None
+        ),
         l2_limit=args.memory_limit.get("l2", 0),
         memory_policy=args.memory_policy,
         memory_alignment=args.memory_alignment,
@@ -89,7 +126,7 @@ def result_path(args: argparse.Namespace) -> str | None:
 
 
 def write_reports(plan: CompiledPlan, args: argparse.Namespace) -> None:
-    """Writes summary, fusions and IR to the files that were asked for."""
+    """Writes summary, fusions, trace and IR to the files that were asked for."""
     if (path := result_path(args)) is not None:
         text = json.dumps(plan.fusion_result, indent=4, sort_keys=True)
         write_atomically(path, f"{text}\n".encode())
@@ -97,6 +134,8 @@ def write_reports(plan: CompiledPlan, args: argparse.Namespace) -> None:
         write_atomically(args.summary, (json.dumps(plan.summary, indent=2) + "\n").encode())
     if args.memory_map is not None:
         write_atomically(args.memory_map, (json.dumps(plan.memory_map, indent=2) + "\n").encode())
+    if args.trace is not None:
+        write_atomically(args.trace, plan.trace().encode())
     if args.dump_ir is not None:
         from ge_dialect.printing import exact_text
 
@@ -106,7 +145,10 @@ def write_reports(plan: CompiledPlan, args: argparse.Namespace) -> None:
 def main(argv: Sequence[str] | None = None) -> None:
     """Entry point of the console script."""
     without_blas_threads()
-    sys.exit(run_tool("ge-compile", run, argv))
+    if argv is not None:
+        sys.exit(run_tool("ge-compile", run, argv))
+    defer_onnx()
+    leave(run_tool("ge-compile", run, None))
 
 
 if __name__ == "__main__":

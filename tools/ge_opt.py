@@ -27,6 +27,7 @@ from ge_dialect.tools.check.show import Shower, add_show_arguments
 from ge_dialect.tools.cli import (
     check_writable,
     decode_text,
+    leave,
     one_line,
     parse_error,
     read_file,
@@ -35,6 +36,7 @@ from ge_dialect.tools.cli import (
     without_blas_threads,
     write_atomically,
 )
+from ge_dialect.tools.deferred import defer_onnx
 from ge_dialect.tools.fusion_arguments import (
     add_rule_arguments,
     check_requirements,
@@ -42,6 +44,7 @@ from ge_dialect.tools.fusion_arguments import (
     with_fusion_arguments,
 )
 from ge_dialect.tools.opt_listening import listening
+from ge_dialect.tools.report.diff_files import add_diff_arguments, diff_files
 from ge_dialect.validity import check_valid
 
 REMARK_KINDS = ("passed", "missed", "analysis", "all")
@@ -102,6 +105,7 @@ class GEOptMain(xDSLOptMain):
         group.add_argument(
             "--explain", metavar="CODE", help="print the page of an error code, such as GE0201"
         )
+        add_diff_arguments(group)
         add_rule_arguments(group)
 
     def register_pass(self, pass_name: str, pass_factory: Callable[[], type[ModulePass]]) -> None:
@@ -336,6 +340,18 @@ def configuration_of(args: argparse.Namespace) -> list[str] | None:
     return found
 
 
+def answer_of(tool: GEOptMain) -> tuple[str, int] | None:
+    """Returns text and exit code where the arguments ask for something else than to run passes."""
+    args = tool.args
+    if args.print_pipeline:
+        return ",".join(str(p.spec()) for p in tool.pipeline.passes) + "\n", 0
+    if args.lint_rules:
+        return lint_text(args.rules)
+    if args.diff_plan:
+        return diff_files(args.diff_plan[0], args.diff_plan[1], args.diff_format)
+    return None
+
+
 def main_with(argv: Sequence[str] | None) -> int:
     """Runs the tool; errors are exceptions."""
     arguments = spelled_out(sys.argv[1:] if argv is None else argv)
@@ -346,11 +362,8 @@ def main_with(argv: Sequence[str] | None) -> int:
     if (further := configuration_of(tool.args)) is not None:
         tool = make_tool([*spelled_out(further), *arguments])
         tool.args.run_reproducer = True
-    if tool.args.print_pipeline:
-        sys.stdout.write(",".join(str(p.spec()) for p in tool.pipeline.passes) + "\n")
-        return 0
-    if tool.args.lint_rules:
-        text, code = lint_text(tool.args.rules)
+    if (answer := answer_of(tool)) is not None:
+        text, code = answer
         sys.stdout.write(text)
         return code
     try:
@@ -372,7 +385,10 @@ def main_with(argv: Sequence[str] | None) -> int:
 def main(argv: Sequence[str] | None = None) -> None:
     """Entry point of the console script."""
     without_blas_threads()
-    sys.exit(run_tool("ge-opt", main_with, argv))
+    if argv is not None:
+        sys.exit(run_tool("ge-opt", main_with, argv))
+    defer_onnx()
+    leave(run_tool("ge-opt", main_with, None))
 
 
 if __name__ == "__main__":

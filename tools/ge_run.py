@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ge_dialect.tools.arguments import Parser, refuse_unknown
-from ge_dialect.tools.cli import run_tool
+from ge_dialect.tools.cli import check_writable, run_tool, write_atomically
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -54,6 +54,11 @@ def make_parser() -> Parser:
     parser.add_argument("--compare", metavar="REF.npz", help="compare the outputs with these")
     parser.add_argument("--rtol", type=_tolerance, help="relative tolerance of --compare")
     parser.add_argument("--atol", type=_tolerance, help="absolute tolerance of --compare")
+    _add_run(parser)
+    return parser
+
+
+def _add_run(parser: Parser) -> None:
     parser.add_argument(
         "--schedule-seed",
         metavar="N",
@@ -69,9 +74,13 @@ def make_parser() -> Parser:
         "--profile", action="store_true", help="print the time of each task, longest first"
     )
     parser.add_argument(
+        "--trace",
+        metavar="FILE",
+        help="write when each task ran on the host, as a trace for Perfetto or Chrome, JSON",
+    )
+    parser.add_argument(
         "--print-inputs", action="store_true", help="print inputs and outputs, and stop"
     )
-    return parser
 
 
 def _natural(text: str) -> int:
@@ -125,14 +134,18 @@ def execute(executor: Executor, args: argparse.Namespace) -> int:
 
     if args.outputs is not None:
         refuse_containers("output", executor.outputs)
+    if args.trace is not None:
+        check_writable(args.trace)
     # Read before the run, which may take long, so that a wrong file shows at once.
     reference = None if args.compare is None else read_reference(executor, args.compare)
     outputs = executor.run(
         read_feeds(executor, args),
         schedule_seed=args.schedule_seed,
         poison=args.poison,
-        profile=args.profile,
+        profile=args.profile or args.trace is not None,
     )
+    if args.trace is not None:
+        write_trace(executor, args.trace, args.model)
     if args.outputs is not None:
         write_npz(args.outputs, outputs)
     code = 0
@@ -145,6 +158,14 @@ def execute(executor: Executor, args: argparse.Namespace) -> int:
     if args.profile:
         show(profile_lines(executor.times))
     return code
+
+
+def write_trace(executor: Executor, path: str, model: str) -> None:
+    """Writes when each task of the last run took place on the host."""
+    from ge_dialect.tools.report.trace import measured_trace
+
+    text = measured_trace(executor.plan, executor.times, model)
+    write_atomically(path, text.encode())
 
 
 def read_feeds(executor: Executor, args: argparse.Namespace) -> Arrays:

@@ -6,18 +6,24 @@ A plan notes what ran. What a pass raises that is no error of the input becomes 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.lowering.assign_streams import check_streams
 from ge_dialect.lowering.bufferize import BufferizePass
 from ge_dialect.lowering.verify_plan import VerifyPlanPass
 from ge_dialect.passes import rewrites, statistics
 from ge_dialect.passes.infer_types import InferTypesPass
-from ge_dialect.passes.repeats.outline_repeats import NAME, expand_repeats, shorten_repeats
+from ge_dialect.passes.repeats.outline_repeats import (
+    NAME,
+    count_copies,
+    expand_repeats,
+    shorten_repeats,
+)
 from ge_dialect.passes.repeats.shorten import Shortened
 from ge_dialect.tools import api
 from ge_dialect.tools.api import CompiledPlan, PassRecord, Watch, make_context
@@ -38,8 +44,12 @@ LOCAL = frozenset(
         "ge-raise",
     )
 )
-"""Passes whose rewrites depend on what is near: not those that weigh the whole graph, count what
-they fuse, or compute with weights."""
+"""Passes whose rewrites depend on what is near: not those that weigh the whole graph, or compute
+with weights."""
+
+FUSING = frozenset(("ge-fold-norm", "ge-optimize-cast", "ge-fuse-rules", "ge-fuse-auto"))
+"""Passes that may run on one of each repeated block as well. Where blocks are small, kernels may
+reach over several of them; then the blocks are copied before these passes."""
 
 
 @dataclass
@@ -48,27 +58,41 @@ class Outlining:
 
     Attributes:
         first: Position of the first of them.
+        fusing: Position of the first that is not local.
         end: Position of the one after the last.
         short: The short form while they run.
+        unfused: The module of the short form as the local passes left it.
         seconds: Spent on making it and on copying blocks.
         copied: How many blocks are copies.
     """
 
     first: int
+    fusing: int
     end: int
     short: Shortened | None = None
+    unfused: ModuleOp | None = None
     seconds: float = 0.0
     copied: int = 0
 
     @staticmethod
-    def of(passes: Sequence[ModulePass], wanted: bool) -> Outlining:
-        """Returns the outlining of a pipeline; of no pass where it is not wanted."""
+    def of(passes: Sequence[ModulePass], wanted: bool, fuse: bool) -> Outlining:
+        """Returns the outlining of a pipeline; of no pass where it is not wanted.
+
+        Args:
+            passes: Of the pipeline.
+            wanted: Whether blocks are outlined at all.
+            fuse: Whether they are fused once, too.
+        """
         inferring = [step for step, one in enumerate(passes) if isinstance(one, InferTypesPass)]
         first = end = inferring[0] + 1 if inferring else 0
-        while inferring and end < len(passes) and passes[end].name in LOCAL:
+        if not inferring or not wanted or rewrites.active() is not None:
+            return Outlining(first, first, first)
+        while end < len(passes) and passes[end].name in LOCAL:
             end += 1
-        possible = wanted and rewrites.active() is None
-        return Outlining(first, end if possible else first)
+        fusing = end
+        while fuse and end < len(passes) and passes[end].name in LOCAL | FUSING:
+            end += 1
+        return Outlining(first, fusing, end)
 
     def module_at(self, step: int, module: ModuleOp) -> ModuleOp:
         """Returns what a pass runs on: the module, or the short form of it."""
@@ -76,18 +100,25 @@ class Outlining:
             started = time.perf_counter()
             self.short = shorten_repeats(module)
             self.seconds += time.perf_counter() - started
-        return module if self.short is None else self.short.module
+        if self.short is None:
+            return module
+        if step == self.fusing < self.end and not self.short.opened:
+            self.unfused = self.short.module.clone()
+        return self.short.module
 
-    def finish(self) -> bool:
-        """Copies the blocks back into the module; False where it has to be optimised as it is."""
+    def finish(self) -> int:
+        """Copies the blocks back; returns the first pass that has to run on the whole graph."""
         assert self.short is not None
         started = time.perf_counter()
-        copied = len(self.short.run.skipped)
-        if done := expand_repeats(self.short):
-            self.copied = copied
+        copied, reached = len(self.short.run.skipped), self.end
+        if not (done := expand_repeats(self.short)) and self.unfused is not None:
+            self.short.module, reached = self.unfused, self.fusing
+            self.short.opened.clear()
+            done = expand_repeats(self.short)
+        self.copied = copied if done else 0
         self.short = None
         self.seconds += time.perf_counter() - started
-        return done
+        return reached if done else self.first
 
 
 def run_passes(plan: CompiledPlan, watch: Watch) -> None:
@@ -96,6 +127,7 @@ def run_passes(plan: CompiledPlan, watch: Watch) -> None:
     Raises:
         GEError: One failed.
     """
+    check_streams(plan.options.streams, plan.module, plan.options.target)
     runner = Runner(plan, watch)
     plan.nodes_before = count_ops(plan.module)
     watch.begin(runner.passes, plan.module)
@@ -121,7 +153,8 @@ class Runner:
         self.ctx = make_context()
         options = plan.options
         wanted = options.outline and not options.verify_each and type(watch) is Watch
-        self.outlining = Outlining.of(self.passes, wanted)
+        self.outlining = Outlining.of(self.passes, wanted, not options.why_not)
+        self.is_verified = False
 
     def run(self) -> None:
         """Runs them all."""
@@ -130,7 +163,8 @@ class Runner:
                 self._expand()
             if isinstance(pass_, BufferizePass):
                 self.plan.nodes_after = count_ops(self.plan.module)
-                self._verify("the graph passes")
+                if not self.is_verified:
+                    self._verify(self.plan.module, "the graph passes")
             self._run(step, self.outlining.module_at(step, self.plan.module))
             if isinstance(pass_, InferTypesPass) and not self.plan.unfused_bytes:
                 self.plan.unfused_bytes = graph_traffic(self.plan.module)  # sizes are known now
@@ -139,11 +173,16 @@ class Runner:
     def _expand(self) -> None:
         """Copies the optimised block, or runs the passes again on the whole graph."""
         outlining = self.outlining
-        if outlining.finish():
+        assert outlining.short is not None
+        self._verify(outlining.short.module, "the passes on one of each repeated block")
+        reached = outlining.finish()
+        self.is_verified = reached == outlining.end  # the copies are as what they are copies of
+        if not self.is_verified:
+            del self.plan.passes[reached:]
+            self.plan.fired.clear()
+        if outlining.copied:
             self.plan.passes.append(PassRecord(NAME, outlining.seconds, outlining.copied))
-            return
-        del self.plan.passes[outlining.first :]
-        for step in range(outlining.first, outlining.end):
+        for step in range(reached, outlining.end):
             self._run(step, self.plan.module)
 
     def _run(self, step: int, module: ModuleOp) -> None:
@@ -151,11 +190,19 @@ class Runner:
         with statistics.collect() as counts:
             self._apply(step, module)
         seconds = time.perf_counter() - started
-        self.plan.fired |= fired_rules(counts)
+        self.plan.fired |= self._fired(counts)
         name = self.passes[step].name
         self.plan.passes.append(PassRecord(name, seconds, sum(counts.values())))
         if self.plan.options.verify_each and sum(counts.values()):
-            self._verify(f"'{name}'")
+            self._verify(self.plan.module, f"'{name}'")
+
+    def _fired(self, counts: Mapping[tuple[str, str], int]) -> dict[str, int]:
+        """Returns how often each rule fired in a pass, in the blocks that are left out as well."""
+        fired, short = fired_rules(counts), self.outlining.short
+        if not fired or short is None:
+            return fired
+        again = count_copies(short)
+        return {rule: times + again[rule] for rule, times in fired.items()}
 
     def _apply(self, step: int, module: ModuleOp) -> None:
         try:
@@ -167,6 +214,6 @@ class Runner:
 
             raise pass_failed(self.passes, step, error) from error
 
-    def _verify(self, after: str) -> None:
-        if (problem := check_valid(self.plan.module)) is not None:
+    def _verify(self, module: ModuleOp, after: str) -> None:
+        if (problem := check_valid(module)) is not None:
             raise GEError("GE0390", f"the IR is not valid after {after}: {problem}")

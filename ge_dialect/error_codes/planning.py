@@ -86,6 +86,18 @@ PLANNING: dict[str, CodeInfo] = {
         cause="The option `streams` was given a number that is too small or too large.",
         solution="Give at least 1 and at most what the message says; one is always possible.",
     ),
+    "GE0531": CodeInfo(
+        title="too many tasks on a stream",
+        symptom="A stream of the plan has more tasks, records and waits than the device takes.",
+        cause="The target has `limits.tasks`, and the plan is longer than that.",
+        solution="Compile for more streams, or take the limit out of the target's file.",
+    ),
+    "GE0532": CodeInfo(
+        title="stream label that fits nothing",
+        symptom="A stream label is refused; the message says which.",
+        cause="It is not of the form NODE=LABEL, or no task of the plan comes from such a node.",
+        solution="Name a node of the model, or a pattern such as `encoder/*=encoder`.",
+    ),
     "GE0540": CodeInfo(
         title="plan is not sound",
         symptom="The check of a plan finds a hazard: the message names tasks, bytes and nodes.",

@@ -32,4 +32,10 @@ TARGETS: dict[str, CodeInfo] = {
         ),
         solution="Set the target anew: `ge-opt -p 'ge-set-target{target=Ascend910B1}'`.",
     ),
+    "GE0705": CodeInfo(
+        title="limit above what the target has",
+        symptom="A limit of L1, UB or L0C is refused; the message says how many bytes there are.",
+        cause="A core of the target has less of that memory, or the limit is negative.",
+        solution="Give a smaller limit, or describe another machine in a TOML file.",
+    ),
 }

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cache, lru_cache
-from typing import ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from xdsl.dialects.builtin import (
     BoolAttr,
@@ -37,6 +37,11 @@ from ge_dialect.ge.types import (
     tensor_type,
     value_shape,
 )
+
+if TYPE_CHECKING:
+    from xdsl.irdl.declarative_assembly_format import FormatProgram
+    from xdsl.parser import Parser
+    from xdsl.printer import Printer
 
 Operand: TypeAlias = SSAValue | Operation | Sequence[SSAValue | Operation] | None
 
@@ -81,6 +86,11 @@ class GEOp(IRDLOperation):
     """GE's port names of the results."""
     FUSION_KIND: ClassVar[FusionKind] = FusionKind.OPAQUE
     ENGINE: ClassVar[Engine] = Engine.VECTOR
+
+    def __init_subclass__(cls, **options: object) -> None:
+        super().__init_subclass__(**options)
+        if (text := vars(cls).get("assembly_format")) is not None:
+            declare_format(cls, text)
 
     def __init__(
         self,
@@ -181,6 +191,43 @@ class GEOp(IRDLOperation):
             if not compatible(result.type, inferred):
                 name = type(self).get_irdl_definition().results[0][0]
                 raise VerifyException(f"expected '{name}' of type {inferred}, got {result.type}")
+
+
+_FORMATS: dict[type, str] = {}
+
+
+def declare_format(op_class: type[GEOp], text: str) -> None:
+    """Gives a class its assembly format, which is read when an op is first parsed or printed.
+
+    xDSL reads the format of every op when its class is made, a third of the time that takes; a
+    compilation prints a few kinds of ops.
+    """
+
+    def parse(cls: type[GEOp], parser: Parser) -> IRDLOperation:
+        return _program(cls).parse(parser, cls)
+
+    def print_(self: GEOp, printer: Printer) -> None:
+        _program(type(self)).print(printer, self)
+
+    _FORMATS[op_class] = text
+    del op_class.assembly_format
+    setattr(op_class, "parse", classmethod(parse))  # noqa: B010  # as xDSL does it
+    op_class.print = print_
+
+
+def format_of(op_class: type[IRDLOperation]) -> str | None:
+    """Returns the assembly format of an op class, or None where it has none."""
+    found = next((_FORMATS[base] for base in op_class.__mro__ if base in _FORMATS), None)
+    return op_class.get_irdl_definition().assembly_format if found is None else found
+
+
+@cache
+def _program(op_class: type[GEOp]) -> FormatProgram:
+    from xdsl.irdl.declarative_assembly_format import FormatProgram
+
+    text = format_of(op_class)
+    assert text is not None
+    return FormatProgram.from_str(text, op_class.get_irdl_definition())
 
 
 @cache

@@ -20,30 +20,50 @@ def in_place_pairs_of(block: Block) -> Sequence[tuple[int, int]]:
     Args:
         block: Ends with an op whose operands are the results.
     """
-    tied: dict[SSAValue, set[SSAValue]] = {arg: {arg} for arg in block.args}
-    loose: dict[SSAValue, set[SSAValue]] = {}
-    for op in block.ops:
-        if not isinstance(op, GEOp) or not op.results:
-            continue
-        pairs, view, operands = op.in_place_pairs(), op.view_of(), operands_of(op)
-        overwritten = {written for written, _ in pairs}
-        for index, result in enumerate(op.results):
-            tied[result], loose[result] = set(), set()
-            for place, operand in enumerate(operands):
-                loose[result] |= loose.get(operand, set())
-                if place == view or (place, index) in pairs or _stays(op, place, index):
-                    tied[result] |= tied.get(operand, set())
-                elif place not in overwritten:
-                    # An op that writes over its operand has seen to its other results.
-                    loose[result] |= tied.get(operand, set())
-    given = () if block.last_op is None else block.last_op.operands
-    shut = {arg for value in given for arg in loose.get(value, ())}
+    given: Sequence[SSAValue] = () if block.last_op is None else operands_of(block.last_op)
+    wanted = [value.type for value in given]
+    # Sets of arguments as bits; one whose type no result has cannot share bytes anyway.
+    tied: dict[SSAValue, int] = {
+        arg: 1 << i for i, arg in enumerate(block.args) if arg.type in wanted
+    }
+    loose: dict[SSAValue, int] = {}
+    for op in block.ops if tied else ():
+        if isinstance(op, GEOp) and op.results:
+            _follow(op, tied, loose)
+    shut = 0
+    for value in given:
+        shut |= loose.get(value, 0)
     return [
         (i, j)
         for j, value in enumerate(given)
         for i, arg in enumerate(block.args)
-        if arg in tied.get(value, ()) and arg not in shut and arg.type == value.type
+        if (tied.get(value, 0) & ~shut) >> i & 1 and arg.type == value.type
     ]
+
+
+def _follow(op: GEOp, tied: dict[SSAValue, int], loose: dict[SSAValue, int]) -> None:
+    """Notes which arguments the results of an op depend on: in place, or in another way."""
+    operands = [
+        (place, loose.get(operand, 0), tied.get(operand, 0))
+        for place, operand in enumerate(operands_of(op))
+        if operand in tied
+    ]
+    if not operands:
+        return
+    pairs, view = op.in_place_pairs(), op.view_of()
+    overwritten = {written for written, _ in pairs}
+    for index, result in enumerate(op.results):
+        here = elsewhere = 0
+        for place, inherited, held in operands:
+            elsewhere |= inherited
+            if not held:
+                continue
+            if place == view or (place, index) in pairs or _stays(op, place, index):
+                here |= held
+            elif place not in overwritten:
+                # An op that writes over its operand has seen to its other results.
+                elsewhere |= held
+        tied[result], loose[result] = here, elsewhere
 
 
 def _stays(op: GEOp, place: int, index: int) -> bool:

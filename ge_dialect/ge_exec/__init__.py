@@ -19,6 +19,7 @@ from ge_dialect.ge_exec.memory import (
 )
 from ge_dialect.ge_exec.plan import PlanOp, StreamOp
 from ge_dialect.ge_exec.tasks import CopyOp, LaunchOp, RecordOp, StoreOp, WaitOp
+from ge_dialect.ge_exec.tiling import TilingAttr
 
 GE_EXEC = Dialect(
     "ge_exec",
@@ -41,7 +42,7 @@ GE_EXEC = Dialect(
         RecordOp,
         WaitOp,
     ],
-    [ArenaType, ObjectType],
+    [ArenaType, ObjectType, TilingAttr],
 )
 quicken(GE_EXEC.operations)
 
@@ -63,6 +64,7 @@ __all__ = [
     "RecordOp",
     "StoreOp",
     "StreamOp",
+    "TilingAttr",
     "ViewOp",
     "WaitOp",
     "WeightOp",

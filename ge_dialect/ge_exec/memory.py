@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import prod
-from typing import TypeAlias, TypeGuard
+from typing import TypeAlias, TypeGuard, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    ContainerType,
     IntegerAttr,
     MemRefType,
     NoneAttr,
@@ -36,7 +37,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.ge.attributes import Tier, WeightAttr
 from ge_dialect.ge.base import I64Attr, int_attr
-from ge_dialect.ge.dtypes import dtype_of, is_string
+from ge_dialect.ge.dtypes import dtype_of, find_dtype, is_string
 from ge_dialect.ge.types import TensorT, is_tensor, static_shape
 from ge_dialect.ge_exec.arenas import ArenaType
 
@@ -56,6 +57,11 @@ class ObjectType(ParametrizedAttribute, TypeAttribute):
     name = "ge_exec.object"
 
     value: Attribute = param_def()
+
+    def verify(self) -> None:
+        found = cast("ContainerType[Attribute] | None", self.value)
+        if isinstance(found, ContainerType) and find_dtype(found.get_element_type()) is None:
+            raise VerifyException(f"expected elements of ge, got {found}")
 
 
 AnyStorage = AnyOf((AnyMemRef, BaseAttr(ObjectType)))
@@ -106,6 +112,8 @@ def verify_buffer_type(type: Attribute) -> None:
         raise VerifyException(f"expected numbers, since texts are objects, got {type}")
     if DYNAMIC_INDEX in type.get_shape():
         raise VerifyException(f"expected a static shape, got {type}")
+    if find_dtype(type.element_type) is None:
+        raise VerifyException(f"expected elements of ge, got {type}")
 
 
 def _is_tier(space: Attribute) -> bool:

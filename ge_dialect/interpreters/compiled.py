@@ -6,7 +6,7 @@ grouped. A runtime that executes the same kernel many times asks once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -41,36 +41,99 @@ class _Step:
     results: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class Program:
+    """The steps of a block, thread-safe.
+
+    Attributes:
+        arguments: Slots of the arguments of the block.
+        outputs: Slots of what it yields.
+        constants: Slots and values.
+        steps: In order.
+        size: How many slots there are.
+        slots: Of each value.
+    """
+
+    arguments: tuple[int, ...]
+    outputs: tuple[int, ...]
+    constants: tuple[tuple[int, Any], ...]
+    steps: tuple[_Step, ...]
+    size: int
+    slots: Mapping[SSAValue, int]
+
+    def run(
+        self,
+        arguments: Values,
+        places: Sequence[Any] | None = None,
+        instead: Mapping[Operation, Semantics] | None = None,
+    ) -> Values:
+        """Returns what the block yields.
+
+        Args:
+            arguments: One an argument of the block.
+            places: By slot, the array that a result is to be put into, or None.
+            instead: What computes some ops, in place of their semantics.
+        """
+        values: list[Any] = [None] * self.size
+        for slot, value in self.constants:
+            values[slot] = value
+        for slot, value in zip(self.arguments, arguments, strict=True):
+            values[slot] = contiguous(value)
+        with np.errstate(all="ignore"):
+            for step in self.steps:
+                function = step.function if instead is None else instead.get(step.op, step.function)
+                found = function(step.op, *_gather(values, step.groups))
+                results = found if isinstance(found, tuple) else (found,)
+                for slot, value in zip(step.results, results, strict=True):
+                    place = None if places is None else places[slot]
+                    if place is None:
+                        values[slot] = contiguous(value)
+                    else:
+                        _put(place, value)
+                        values[slot] = place
+        return tuple(values[slot] for slot in self.outputs)
+
+
+def _put(place: Any, value: Any) -> None:
+    """Copies a result to its place, of the same shape and type.
+
+    Raises:
+        ValueError: It is of another.
+    """
+    array = np.asarray(value)
+    if array.shape != place.shape or array.dtype != place.dtype:
+        raise ValueError(
+            f"expected a tile of {place.dtype}{list(place.shape)},"
+            f" got {array.dtype}{list(array.shape)}"
+        )
+    np.copyto(place, array)
+
+
 def compile_block(block: Block) -> Run | None:
     """Returns what runs a block, thread-safe; None where it holds ops whose meaning is a region.
 
     Args:
         block: Without references to values outside it; ends with `ge.yield`.
     """
+    program = compile_program(block)
+    return None if program is None else program.run
+
+
+def compile_program(block: Block) -> Program | None:
+    """Returns the steps of a block; as `compile_block`."""
     builder = _Builder()
-    slots = [builder.slot(arg) for arg in block.args]
+    arguments = tuple(builder.slot(arg) for arg in block.args)
     outputs = builder.add(block)
     if outputs is None:
         return None
-    constants, steps, size = builder.constants, tuple(builder.steps), builder.size
-
-    def run(arguments: Values) -> Values:
-        values: list[Any] = [None] * size
-        for slot, value in constants:
-            values[slot] = value
-        for slot, value in zip(slots, arguments, strict=True):
-            values[slot] = contiguous(value)
-        with np.errstate(all="ignore"):
-            for step in steps:
-                found = step.function(step.op, *_gather(values, step.groups))
-                if isinstance(found, tuple):
-                    for slot, value in zip(step.results, found, strict=True):
-                        values[slot] = contiguous(value)
-                else:
-                    values[step.results[0]] = contiguous(found)
-        return tuple(values[slot] for slot in outputs)
-
-    return run
+    return Program(
+        arguments,
+        outputs,
+        tuple(builder.constants),
+        tuple(builder.steps),
+        builder.size,
+        builder.slots,
+    )
 
 
 def _gather(values: list[Any], groups: tuple[Group, ...]) -> list[Any]:
@@ -91,19 +154,19 @@ class _Builder:
         self.size = 0
         self.constants: list[tuple[int, Any]] = []
         self.steps: list[_Step] = []
-        self._slots: dict[SSAValue, int] = {}
+        self.slots: dict[SSAValue, int] = {}
 
     def slot(self, value: SSAValue) -> int:
         """Returns a new slot, that of a value."""
-        self._slots[value] = self.size
+        self.slots[value] = self.size
         self.size += 1
-        return self._slots[value]
+        return self.slots[value]
 
     def add(self, block: Block) -> tuple[int, ...] | None:
         """Adds the ops of a block; returns the slots of what it yields, None where it cannot."""
         for op in block.ops:
             if isinstance(op, YieldOp):
-                return tuple(self._slots[value] for value in op.arguments)
+                return tuple(self.slots[value] for value in op.arguments)
             if isinstance(op, ConstantOp):
                 array = array_of(op.value, tensor_of(op.result))
                 self.constants.append((self.slot(op.result), array))
@@ -113,17 +176,17 @@ class _Builder:
 
     def _inline(self, op: FusionOp) -> bool:
         for arg, value in zip(op.body.block.args, op.arguments, strict=True):
-            self._slots[arg] = self._slots[value]
+            self.slots[arg] = self.slots[value]
         if (yielded := self.add(op.body.block)) is None:
             return False
-        self._slots.update(zip(op.results, yielded, strict=True))
+        self.slots.update(zip(op.results, yielded, strict=True))
         return True
 
     def _step(self, op: Operation) -> bool:
         function = find_semantics(op)
         if function is None or op.regions:
             return False
-        operands = [self._slots[value] for value in op.operands]
+        operands = [self.slots[value] for value in op.operands]
         groups = tuple(group_arguments(op, operands))
         self.steps.append(_Step(function, op, groups, tuple(map(self.slot, op.results))))
         return True

@@ -27,7 +27,7 @@ from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.attributes import TargetAttr
 from ge_dialect.targets.reader import TIERS, builtin_target, load_target, machine
 from ge_dialect.targets.table import Table
-from ge_dialect.targets.target import Target, Tier
+from ge_dialect.targets.target import ASSUMED, Target, Tier
 
 DEFAULT_TARGET = "Ascend910B1"
 """What is compiled for where nobody says anything."""
@@ -46,7 +46,8 @@ def attach_target(module: ModuleOp, target: Target, *, standard: bool = False) -
 
     Args:
         module: Other devices in its `dlti.target_system_spec` are kept.
-        target: Sources and confidences of its figures are left out.
+        target: Of the confidences of its figures those that are assumed are kept, of the sources
+            none.
         standard: Whether to write `dlti.target_system_spec`, not `ge.target`.
     """
     system = module.attributes.get(DLTI_ATTR)
@@ -109,16 +110,20 @@ def device_spec(target: Target) -> TargetDeviceSpecAttr:
         "vector_bytes_per_cycle": target.vector_bytes_per_cycle,
         "cube_macs": target.cube_macs,
         "tiers": {tier.name: _tier_entries(tier) for tier in target.tiers.values()},
-        "limits": {"streams": limits.streams, "events": limits.events},
+        "limits": {"streams": limits.streams, "events": limits.events}
+        | ({} if limits.tasks is None else {"tasks": limits.tasks}),
         "overhead_us": {
             "kernel_floor": overhead.kernel_floor_us,
             "launch": overhead.launch_us,
             "launch_eager": overhead.launch_eager_us,
             "event": overhead.event_us,
+            "attention_fill": overhead.attention_fill_us,
         },
         "efficiency": target.efficiency,
         "vector_cycles": target.vector_cycles,
     }
+    if target.assumed:
+        figures["confidence"] = dict.fromkeys(target.assumed, ASSUMED)
     return TargetDeviceSpecAttr({key: _attribute(value) for key, value in figures.items()})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.targets.table import Table
-from ge_dialect.targets.target import Limits, Overhead, Target, Tier
+from ge_dialect.targets.target import CONFIDENCES, Limits, Overhead, Target, Tier
 
 SCHEMA = "ge.target/1"
 
@@ -20,7 +20,8 @@ _MAX_BYTES = 1 << 20
 TIERS = ("hbm", "l2", "l1", "ub", "l0a", "l0b", "l0c")
 """The levels of memory that every machine has."""
 
-_EFFICIENCIES = ("cube", "attention", "hbm", "overlap")
+_EFFICIENCIES = ("cube", "attention", "hbm", "l2", "overlap")
+_NOTES = ("source", "confidence")
 
 
 def target_names() -> tuple[str, ...]:
@@ -101,6 +102,7 @@ def _parse(where: str, text: str) -> Target:
     )
     target = machine(table, _tiers(table, cube_hz, vector_hz), _cube_macs(table))
     table.finish()
+    _check_notes(table, target)
     return target
 
 
@@ -111,6 +113,7 @@ def machine(table: Table, tiers: Mapping[str, Tier], cube_macs: Mapping[str, int
         GEError: A figure is missing or may not be, with the code of the table.
     """
     limits, overhead = table.table("limits"), table.table("overhead_us")
+    fill = "attention_fill"
     target = Target(
         name=table.text("name"),
         arch=table.text("arch"),
@@ -122,25 +125,44 @@ def machine(table: Table, tiers: Mapping[str, Tier], cube_macs: Mapping[str, int
         vector_bytes_per_cycle=table.count("vector_bytes_per_cycle"),
         cube_macs=cube_macs,
         tiers=tiers,
-        limits=Limits(limits.count("streams"), limits.count("events")),
+        limits=Limits(
+            limits.count("streams"),
+            limits.count("events"),
+            limits.count("tasks") if limits.has("tasks") else None,
+        ),
         overhead=Overhead(
             kernel_floor_us=overhead.number("kernel_floor"),
             launch_us=overhead.number("launch"),
             launch_eager_us=overhead.number("launch_eager"),
             event_us=overhead.number("event"),
+            attention_fill_us=overhead.number(fill) if overhead.has(fill) else 0.0,
         ),
         efficiency=_fractions(table),
         vector_cycles=table.each("vector_cycles", Table.rate),
-        sources=_notes(table, "source"),
-        confidences=_notes(table, "confidence"),
+        sources=_notes(table, "source", Table.text),
+        confidences=_notes(table, "confidence", _confidence),
     )
     limits.finish()
     overhead.finish()
     return target
 
 
-def _notes(table: Table, key: str) -> Mapping[str, str]:
-    return table.each(key, Table.text) if table.has(key) else MappingProxyType({})
+def _notes(table: Table, key: str, read: Callable[[Table, str], str]) -> Mapping[str, str]:
+    return table.each(key, read) if table.has(key) else MappingProxyType({})
+
+
+def _check_notes(table: Table, target: Target) -> None:
+    """Refuses notes on what is no figure, or no table of figures, of the file."""
+    for key, notes in zip(_NOTES, (target.sources, target.confidences), strict=True):
+        for figure in notes:
+            if not table.names(figure) or figure.partition(".")[0] in _NOTES:
+                raise table.table(key).wrong(figure, "about a figure of the file", "no such figure")
+
+
+def _confidence(table: Table, key: str) -> str:
+    if (word := table.text(key)) not in CONFIDENCES:
+        raise table.wrong(key, f"one of {', '.join(CONFIDENCES)}", f"'{word}'")
+    return word
 
 
 def _cube_macs(table: Table) -> Mapping[str, int]:
@@ -152,7 +174,10 @@ def _cube_macs(table: Table) -> Mapping[str, int]:
 
 def _fractions(table: Table) -> Mapping[str, float]:
     efficiency = table.table("efficiency")
-    found = {name: efficiency.rate(name) for name in _EFFICIENCIES}
+    found = {
+        name: 1.0 if name == "l2" and not efficiency.has(name) else efficiency.rate(name)
+        for name in _EFFICIENCIES
+    }
     for name, value in found.items():
         if value > 1:
             raise efficiency.wrong(name, "a fraction up to 1", f"{value:g}")

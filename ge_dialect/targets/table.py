@@ -32,6 +32,13 @@ class Table:
         """Whether the table has a key."""
         return key in self._data
 
+    def names(self, path: str) -> bool:
+        """Whether there is a value or table at a path such as `tiers.l2`."""
+        key, _, rest = path.partition(".")
+        if key not in self._data:
+            return False
+        return not rest or (isinstance(self._data[key], dict) and self.table(key).names(rest))
+
     def table(self, key: str) -> Table:
         """Returns the table at a key; this and all others below raise where it is none."""
         value = self._get(key, "a table")

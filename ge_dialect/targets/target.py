@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from ge_dialect.diagnostics import GEError
+
+ASSUMED = "assumed"
+"""Confidence of a figure that has no source."""
+
+CONFIDENCES = ("high", "medium", "low", "calibrated", ASSUMED)
+"""How far a figure can be trusted; `calibrated` ones are fitted to measurements."""
 
 _DTYPE_BYTES = {
     **dict.fromkeys(("f64", "i64", "ui64", "index"), 8),
@@ -42,12 +50,14 @@ class Overhead:
         launch_us: Between two tasks of a plan on one stream.
         launch_eager_us: Host time of one op outside of a plan.
         event_us: Cost of waiting for another stream.
+        attention_fill_us: What fused attention takes before its pipeline is full.
     """
 
     kernel_floor_us: float
     launch_us: float
     launch_eager_us: float
     event_us: float
+    attention_fill_us: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +66,12 @@ class Limits:
 
     Attributes:
         streams, events: At a time.
+        tasks: On one stream, records and waits included; None for any number.
     """
 
     streams: int
     events: int
+    tasks: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +91,7 @@ class Target:
         tiers: By name.
         limits: Streams and events.
         overhead: Of launches and events.
-        efficiency: Fraction of the peak that kernels reach: `cube`, `attention`, `hbm`, and
+        efficiency: Fraction of the peak that kernels reach: `cube`, `attention`, `hbm`, `l2`, and
             `overlap`, how much of the shorter of computing and moving is hidden.
         vector_cycles: Cycles of one lane for one f16 element, by kind of op.
         sources: Where a figure is from, by its path in the file.
@@ -126,7 +138,39 @@ class Target:
     @property
     def assumed(self) -> tuple[str, ...]:
         """The figures without a source, by their paths in the file."""
-        return tuple(sorted(key for key, value in self.confidences.items() if value == "assumed"))
+        return tuple(sorted(key for key, value in self.confidences.items() if value == ASSUMED))
+
+    def confidence(self, figure: str) -> str | None:
+        """Returns how far to trust a figure, None where the file does not say.
+
+        Args:
+            figure: Its path in the file, as `tiers.l2.size`; a table stands for all in it.
+        """
+        while figure:
+            if (found := self.confidences.get(figure)) is not None:
+                return found
+            figure = figure.rpartition(".")[0]
+        return None
+
+    def limited(self, limits: Mapping[str, int]) -> Target:
+        """Returns a machine with less of some levels of memory.
+
+        Args:
+            limits: Bytes by name of the level; no more than there are.
+
+        Raises:
+            GEError: There are not so many (GE0705).
+        """
+        tiers = dict(self.tiers)
+        for name, size in limits.items():
+            if not 0 <= size <= tiers[name].size:
+                raise GEError(
+                    "GE0705",
+                    f"expected at most {tiers[name].size} bytes of {name.upper()} for"
+                    f" {self.name}, got {size}",
+                )
+            tiers[name] = replace(tiers[name], size=size)
+        return replace(self, tiers=tiers) if limits else self
 
     def peak(self, engine: str, dtype: str) -> float:
         """Returns the peak rate of an engine over all its cores, per second.

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from ge_dialect.lowering.machine.cost import KernelCost
 
 
+_NOISE = 1e-9
+"""What rounding makes of equal times."""
+
+
 @dataclass(frozen=True, slots=True)
 class SimTask:
     """A task on a stream.
@@ -28,11 +32,13 @@ class SimTask:
         stream: Any number; tasks of one stream run in the order they are given.
         fixed_us: Time that no other task can lengthen.
         demands: us of each resource at its full rate.
+        launch_us: The part of `fixed_us` before the device begins.
     """
 
     stream: int
     fixed_us: float
     demands: Mapping[str, float]
+    launch_us: float = 0.0
 
     @property
     def alone_us(self) -> float:
@@ -50,6 +56,8 @@ class Simulation:
         critical_path: Tasks each of which let the next one start, up to the one that ends last.
         busy_us: Of each resource, the time it would take at full rate: divided by the makespan,
             its utilisation.
+        causes: Of each task, the one whose end let it start; -1 where it was ready from the start.
+        limits: Of each task, the resource it used last; empty where it used none.
     """
 
     makespan_us: float
@@ -57,11 +65,67 @@ class Simulation:
     ends: tuple[float, ...]
     critical_path: tuple[int, ...]
     busy_us: Mapping[str, float]
+    causes: tuple[int, ...] = ()
+    limits: tuple[str, ...] = ()
+
+    def utilisation(self) -> dict[str, float]:
+        """Returns the part of the makespan in which each resource is busy, from 0 to 1."""
+        whole = self.makespan_us
+        return {name: us / whole if whole else 0.0 for name, us in self.busy_us.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class TimePart:
+    """A part of the time of a run: what a task of its critical path waited for.
+
+    Attributes:
+        task: Its number.
+        reason: `event` (for another stream), `launch`, `start`, the resource it used last, or
+            `RESOURCE shared` for what other tasks on the resource cost it.
+        us: How long.
+    """
+
+    task: int
+    reason: str
+    us: float
+
+    @property
+    def resource(self) -> str:
+        """The resource where it is one."""
+        return self.reason.removesuffix(" shared")
+
+
+def time_parts(tasks: Sequence[SimTask], run: Simulation) -> list[TimePart]:
+    """Returns what each task of the critical path waited for, in order; it is the whole makespan.
+
+    Args:
+        tasks: Of the run.
+        run: Their simulation.
+    """
+    parts: list[TimePart] = []
+    before = 0.0
+    for number in run.critical_path:
+        task, start, end = tasks[number], run.starts[number], run.ends[number]
+        limit = run.limits[number]
+        working = max(0.0, end - start - task.fixed_us)
+        alone = min(working, max(task.demands.values(), default=0.0))
+        if working - alone < _NOISE * (1 + end):
+            alone = working
+        found = (
+            ("event", start - before),
+            ("launch", task.launch_us),
+            ("start", task.fixed_us - task.launch_us),
+            (limit, alone),
+            (f"{limit} shared", working - alone),
+        )
+        parts += [TimePart(number, reason, us) for reason, us in found if us > 0]
+        before = end
+    return parts
 
 
 def sim_task(cost: KernelCost, stream: int) -> SimTask:
     """Returns the task of a kernel; alone, it takes `cost.us`."""
-    return SimTask(stream, cost.launch_us + cost.exposed_us, cost.demands)
+    return SimTask(stream, cost.launch_us + cost.exposed_us, cost.demands, cost.launch_us)
 
 
 def simulate(
@@ -93,6 +157,8 @@ def simulate(
         tuple(run.ends),
         _trace(run.ends, run.causes),
         MappingProxyType(dict(sorted(busy.items()))),
+        tuple(run.causes),
+        tuple(run.limits),
     )
 
 
@@ -171,6 +237,7 @@ class _Shared:
     known when it begins, whoever comes and goes.
     """
 
+    name: str
     clock: float = 0.0
     heap: list[tuple[float, int]] = field(default_factory=list[tuple[float, int]])
 
@@ -195,12 +262,13 @@ class _Run:
         self.starts = [-1.0] * len(tasks)
         self.ends = [-1.0] * len(tasks)
         self.causes = [-1] * len(tasks)
+        self.limits = [""] * len(tasks)
         self._waiting = list(graph.waiting)
         self._ready = [0.0] * len(tasks)
         self._open = [len(task.demands) for task in tasks]
         self._timers: list[tuple[float, int]] = []
         names = sorted({name for task in tasks for name in task.demands})
-        self._shared = {name: _Shared() for name in names}
+        self._shared = {name: _Shared(name) for name in names}
 
     def to_end(self) -> None:
         """Runs until nothing is left to happen."""
@@ -211,6 +279,7 @@ class _Run:
             if isinstance(resource, _Shared):
                 _, task = heappop(resource.heap)
                 self._open[task] -= 1
+                self.limits[task] = resource.name
             else:
                 _, task = heappop(self._timers)
                 for name, amount in self.tasks[task].demands.items():

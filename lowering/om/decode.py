@@ -10,7 +10,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.ir import Operation
 from xdsl.parser import Parser
-from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyException
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.attributes import NamedWeight, WeightAttr
@@ -109,10 +108,10 @@ def parse_plan(text: str, path: str) -> ModuleOp:
     try:
         module = Parser(plan_context(), text, path).parse_module()
         module.verify()
-    except (ParseError, DiagnosticException, VerifyException, ValueError) as error:
-        raise broken(path, str(error)) from error
     except RecursionError as error:
         raise broken(path, "regions nested too deeply") from error
+    except Exception as error:  # whatever a parser that was not made for hostile text may raise
+        raise broken(path, str(error) or type(error).__name__) from error
     return module
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -46,6 +46,7 @@ from ge_dialect.ge_exec.memory import (
     is_buffer,
     offset_of,
 )
+from ge_dialect.ge_exec.tiling import Tiling
 from ge_dialect.locations import location_names
 from ge_dialect.lowering.om.attributes import AttrValue, OmTensor, OmWeight
 from ge_dialect.lowering.om.model import OmGraph, OmModel, OmOp, const_op
@@ -177,9 +178,11 @@ class GraphBuilder:
                 name,
                 kind,
                 inputs=tuple(source for source, _ in inputs),
-                input_descs=tuple(desc for _, desc in inputs),
+                input_descs=tuple(
+                    replace(desc, name=f"x{i}") for i, (_, desc) in enumerate(inputs)
+                ),
                 output_descs=tuple(outputs),
-                attrs=task_attrs(task, kernel),
+                attrs={**task_attrs(task, kernel), **place_attrs(task, stream)},
                 stream_id=stream,
                 input_offsets=tuple(address(value) for value in own_reads(task)),
                 output_offsets=tuple(address(value) for value in own_writes(task)),
@@ -299,6 +302,8 @@ def task_attrs(task: TaskOp, kernel: KernelOp | None) -> dict[str, AttrValue]:
         "flops": kernel.flops.value.data,
         "tier": "hbm",
     }
+    if kernel.tiling is not None:
+        attrs |= tile_attrs(kernel.tiling)
     inner = [
         op
         for op in kernel.body.block.ops
@@ -308,6 +313,26 @@ def task_attrs(task: TaskOp, kernel: KernelOp | None) -> dict[str, AttrValue]:
         return attrs | dict(op_attrs(inner[0]))
     attrs["fused_ops"] = [op.ge_op_type() for op in inner]
     return attrs
+
+
+def place_attrs(task: TaskOp, stream: int) -> dict[str, AttrValue]:
+    """Returns where and when a task runs, as attributes: viewers show no other fields."""
+    return {
+        "stream": stream,
+        "task": task_id(task),
+        "input_addresses": tuple(address(value) for value in own_reads(task)),
+        "output_addresses": tuple(address(value) for value in own_writes(task)),
+    }
+
+
+def tile_attrs(tiling: Tiling) -> dict[str, AttrValue]:
+    """Returns what a viewer shows of tiles: how many, and where the values lie on the chip."""
+    loops = [f"{loop.extent} by {loop.tile}" for loop in tiling.outer]
+    return {
+        "tiles": tiling.tiles,
+        **({"tile_loops": loops} if loops else {}),
+        "on_chip": [str(buffer) for buffer in tiling.buffers],
+    }
 
 
 def op_attrs(op: Operation) -> Iterator[tuple[str, AttrValue]]:

@@ -21,10 +21,10 @@ import zlib
 from typing import NamedTuple
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.lowering.om.versions import PLAN_VERSION, upgraded
 
 PLAN_MAGIC = b"GEPLAN\r\n\x1a\n"
-PLAN_VERSION = (1, 0)
-DEFAULT_LIMIT = 1 << 30
+DEFAULT_LIMIT = 1 << 28
 """Bytes of text that `decode_plan` takes unless told otherwise."""
 
 PLAN_HEADER_SIZE = 66
@@ -64,6 +64,8 @@ def decode_plan(
 ) -> str:
     """Returns the text of a plan partition; never unpacks more than `limit` bytes.
 
+    The text of an older minor version is upgraded.
+
     Raises:
         GEError: GE0601 where it is truncated, GE0602 where a transfer changed its line ends,
             GE0604 and GE0605 for another version, GE0608 where it is no plan of ours, GE0609
@@ -92,9 +94,10 @@ def decode_plan(
     if _digest(raw, weights_size) != header.digest:
         raise _damaged(f"its checksum does not match (weights partition of {weights_size} bytes)")
     try:
-        return raw.decode("utf-8")
+        text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise _damaged("its text is not UTF-8") from error
+    return upgraded(text, (header.major, header.minor))
 
 
 def is_mangled(data: bytes | memoryview) -> bool:

@@ -46,7 +46,11 @@ class TaskList:
     labels: int = 0
 
     def of(self, plan: PlanOp) -> Iterator[OmTask]:
-        """Yields the tasks in launch order: by the plan's order, each wait before its task."""
+        """Yields the tasks in launch order: by the plan's order, each wait before its task.
+
+        The first stream starts the others.
+        """
+        yield from self._activations(plan)
         found: list[tuple[int, int, int, list[OmTask]]] = []
         for stream in plan.streams:
             number = stream.id.value.data
@@ -67,6 +71,19 @@ class TaskList:
                 found.append((at, number, position, tasks))
         for *_, tasks in sorted(found, key=lambda item: item[:3]):
             yield from tasks
+
+    def _activations(self, plan: PlanOp) -> Iterator[OmTask]:
+        """Yields what starts each stream but the first; it belongs to the stream's first task."""
+        first, *others = plan.streams or (None,)
+        for stream in others:
+            tasks = [op for op in stream.body.block.ops if isinstance(op, TaskOp)]
+            if first is not None and tasks:
+                yield OmTask(
+                    TaskType.STREAM_ACTIVE,
+                    first.id.value.data,
+                    self.ids[task_id(tasks[0])],
+                    target_stream=stream.id.value.data,
+                )
 
     def _tasks(self, op: TaskOp, stream: int) -> Iterator[OmTask]:
         index = self.ids[task_id(op)]

@@ -1,8 +1,9 @@
 """Tasks to streams: list scheduling along the critical path, on a model of the machine.
 
 The model: a stream runs its tasks in the order of the program; an engine runs one task at a time,
-first come, first served; a task that waits for another stream starts `sync_us` later. Streams only
-help where tasks of different engines are independent, so the answer is often one stream.
+first come, first served; a task that waits for another stream starts `sync_us` later. Of the
+assignments that this gives, and of one stream, the one that a judge finds fastest is taken, so that
+more streams are never slower than one in the judge's eyes.
 
 Source: Topcuoglu, Hariri, Wu, "Performance-effective and low-complexity task scheduling for
 heterogeneous computing" (2002), upward ranks and earliest finish.
@@ -10,12 +11,34 @@ heterogeneous computing" (2002), upward ranks and earliest finish.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from heapq import heappop, heappush
+from typing import TypeAlias
 
 _WORTH = 0.99
 """More streams must finish in less than this part of the time of fewer: they cost memory and
 events."""
+
+Judge: TypeAlias = Callable[[Sequence[int]], float]
+"""Returns the us until the last task ends, of the streams of all tasks."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """Where tasks run, and what the judge says of it.
+
+    Attributes:
+        streams: Of each task: numbers from 0 without holes, that of task 0 is 0.
+        us: Until the last task ends.
+        single_us: The same on one stream.
+        best_us: Of the fastest assignment to several streams that was tried.
+    """
+
+    streams: Sequence[int]
+    us: float
+    single_us: float
+    best_us: float
 
 
 def assign_streams(
@@ -26,36 +49,83 @@ def assign_streams(
     *,
     sync_us: float = 0.0,
 ) -> list[int]:
-    """Returns the stream of each task: numbers from 0 without holes, that of task 0 is 0.
+    """Returns the stream of each task, as `choose_streams` does by `estimate_makespan`."""
 
-    Each stream runs its tasks in the order they are given. By `estimate_makespan` the answer is
-    never slower than one stream.
+    def judge(streams: Sequence[int]) -> float:
+        return estimate_makespan(durations, deps, engines, streams, sync_us=sync_us)
+
+    return list(choose_streams(durations, deps, engines, k, judge, sync_us=sync_us).streams)
+
+
+def choose_streams(
+    durations: Sequence[float],
+    deps: Sequence[tuple[int, int]],
+    engines: Sequence[str],
+    k: int,
+    judge: Judge,
+    *,
+    sync_us: float = 0.0,
+    fixed: Mapping[int, int] | None = None,
+) -> Assignment:
+    """Returns the fastest assignment found; one stream where several are not worth it.
+
+    Each stream runs its tasks in the order they are given. By the judge the answer is never slower
+    than one stream, but for tasks whose streams are fixed.
 
     Args:
         durations: In us, one a task, in an order that respects `deps`.
         deps: Pairs of a task and a later one that waits for it.
         engines: What each task runs on; tasks of one engine take turns.
-        k: Streams at most.
+        k: Streams at most, those of fixed tasks included.
+        judge: Says how long an assignment takes.
         sync_us: What waiting for another stream costs.
+        fixed: Streams below `k` of some tasks; nothing else runs there.
 
     Raises:
         ValueError: `k` < 1, a duration is negative, or a dependency points backwards.
     """
     count = len(durations)
     _check(durations, deps, engines, k)
-    best, best_time = [0] * count, sum(durations)
+    single = [0] * count
+    single_us = judge(single)
+    best: tuple[float, list[int]] | None = None if fixed else (single_us, single)
+    fastest = float("inf")
+    for found in _candidates(durations, deps, engines, k, sync_us, fixed or {}):
+        us = judge(found)
+        fastest = min(fastest, us)
+        if best is None or us < _WORTH * best[0]:
+            best = (us, found)
+    assert best is not None
+    return Assignment(best[1], best[0], single_us, fastest)
+
+
+def _candidates(
+    durations: Sequence[float],
+    deps: Sequence[tuple[int, int]],
+    engines: Sequence[str],
+    k: int,
+    sync_us: float,
+    fixed: Mapping[int, int],
+) -> Iterator[list[int]]:
+    """Yields assignments to try: fewer streams first, each once."""
+    count = len(durations)
     inputs: list[list[int]] = [[] for _ in range(count)]
     for producer, consumer in sorted(set(deps)):
         inputs[consumer].append(producer)
     ranks = _ranks(durations, inputs)
     by_rank = sorted(range(count), key=lambda task: (-ranks[task], task))
-    for width in sorted({min(2, k), k} - {1}):
+    free = k - len(set(fixed.values()))
+    widths = {min(2, free), min(4, free), free} - (set[int]() if fixed else {1})
+    apart = [str(task) for task in range(count)]  # engines that serve any number of tasks
+    seen: set[tuple[int, ...]] = set()
+    for width in sorted(widths):
         for order in (by_rank, range(count)):
-            found = _compact(_list_schedule(durations, inputs, engines, width, order, sync_us))
-            time = estimate_makespan(durations, deps, engines, found, sync_us=sync_us)
-            if time < _WORTH * best_time:
-                best, best_time = found, time
-    return best
+            for units in (engines, apart):
+                plan = _Schedule(durations, inputs, units, width, k, sync_us, fixed)
+                found = tuple(_compact(plan.run(order)))
+                if found not in seen:
+                    seen.add(found)
+                    yield list(found)
 
 
 def estimate_makespan(
@@ -134,32 +204,48 @@ def _ranks(durations: Sequence[float], inputs: Sequence[Sequence[int]]) -> list[
     return ranks
 
 
-def _list_schedule(
-    durations: Sequence[float],
-    inputs: Sequence[Sequence[int]],
-    engines: Sequence[str],
-    width: int,
-    order: Sequence[int],
-    sync_us: float,
-) -> list[int]:
-    """Gives each task, in `order`, to the stream on which it would end first.
+@dataclass
+class _Schedule:
+    """A list schedule under construction.
 
-    Among equals, to one that runs a task it waits for, so that no event is needed; then to the one
-    that has been idle for the shortest time.
+    Each task goes to the stream on which it would end first; among equals, to one that runs a task
+    it waits for, so that no event is needed; then to the one that has been idle for the shortest
+    time.
+
+    Attributes:
+        durations, engines, sync_us, fixed: As for `choose_streams`.
+        inputs: Tasks that each one waits for.
+        width: Streams for tasks that are not fixed.
+        k: All streams.
     """
-    streams, ends = [0] * len(durations), [0.0] * len(durations)
-    free = [0.0] * width
-    engine_free: dict[str, float] = {}
-    for task in order:
-        engine = engine_free.get(engines[task], 0.0)
-        arrivals = [0.0] * width
-        _arrive(arrivals, [(streams[p], ends[p]) for p in inputs[task]], sync_us)
-        starts = [max(free[s], engine, arrivals[s]) for s in range(width)]
-        homes = {streams[p] for p in inputs[task]}
-        chosen = min(range(width), key=lambda s: (starts[s], s not in homes, -free[s], s))
-        streams[task] = chosen
-        ends[task] = free[chosen] = engine_free[engines[task]] = starts[chosen] + durations[task]
-    return streams
+
+    durations: Sequence[float]
+    inputs: Sequence[Sequence[int]]
+    engines: Sequence[str]
+    width: int
+    k: int
+    sync_us: float
+    fixed: Mapping[int, int]
+
+    def run(self, order: Sequence[int]) -> list[int]:
+        """Returns the stream of each task, given to them in `order`."""
+        streams, ends = [0] * len(self.durations), [0.0] * len(self.durations)
+        free = [0.0] * self.k
+        engine_free: dict[str, float] = {}
+        for task in order:
+            engine = engine_free.get(self.engines[task], 0.0)
+            arrivals = [0.0] * self.k
+            inputs = self.inputs[task]
+            _arrive(arrivals, [(streams[p], ends[p]) for p in inputs], self.sync_us)
+            starts = [max(free[s], engine, arrivals[s]) for s in range(self.k)]
+            if (chosen := self.fixed.get(task)) is None:
+                homes = {streams[p] for p in inputs}
+                keys = ((starts[s], s not in homes, -free[s], s) for s in range(self.width))
+                chosen = min(keys)[-1]
+            streams[task] = chosen
+            end = starts[chosen] + self.durations[task]
+            ends[task] = free[chosen] = engine_free[self.engines[task]] = end
+        return streams
 
 
 def _arrive(arrivals: list[float], inputs: Sequence[tuple[int, float]], sync_us: float) -> None:

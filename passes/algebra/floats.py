@@ -123,12 +123,12 @@ class MultiplyForPowerOfTwo(Simplify):
     roots = (DivOp,)
 
     def simplify(self, op: Operation) -> Simpler:
-        import ml_dtypes
-
         assert isinstance(op, DivOp)
         divisor, array = powers_of_two(op.rhs), array_of(op.rhs)
         if divisor is None or array is None:
             return None
+        import ml_dtypes
+
         limits = cast(Any, ml_dtypes).finfo(array.dtype)
         inverse = 1 / divisor
         if (abs(inverse) < float(limits.tiny)).any() or (abs(inverse) > float(limits.max)).any():
@@ -146,8 +146,6 @@ class MergePowersOfTwo(Simplify):
     roots = (MulOp,)
 
     def simplify(self, op: Operation) -> Simpler:
-        import ml_dtypes
-
         assert isinstance(op, MulOp)
         inner = owner(op.lhs, MulOp)
         if inner is None or not inner.result.has_one_use():
@@ -156,6 +154,8 @@ class MergePowersOfTwo(Simplify):
         array = array_of(op.rhs)
         if first is None or second is None or array is None or first.size * second.size != 1:
             return None
+        import ml_dtypes
+
         limits = cast(Any, ml_dtypes).finfo(array.dtype)
         factor = (first * second).reshape(array.shape)
         if min(abs(first.min()), abs(second.min())) < 1 or abs(factor.min()) > float(limits.max):

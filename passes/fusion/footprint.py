@@ -5,6 +5,13 @@ one product or reduction of a kernel to the next never leaves the chip, so that 
 tile have to be there at once: the result of a product in L0C in f32, the operand of one in half of
 L1, the rows of a reduction in UB in f32. Ops that only read inputs and only feed the outputs ask
 for no more than a tile of any width, which always fits.
+
+Two things are kept in parts instead. A layer norm or RMS norm of an input is two numbers a row:
+what a product reads of it is computed from the input again, column after column. And where
+projections feed attention, a kernel takes one head after the other (`heads.py`).
+
+A tile that is read again comes from L2, where it stays; what is larger than half of L2 comes from
+HBM again (`rereads.py`).
 """
 
 from __future__ import annotations
@@ -16,11 +23,15 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation, SSAValue
 
+from ge_dialect.ge.attention import FlashAttentionOp
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.convolution import WindowContractionOp
+from ge_dialect.ge.normalization import LayerNormOp, RMSNormOp
 from ge_dialect.ge.pooling import PoolOp
 from ge_dialect.ge.types import byte_size, num_elements, value_shape
+from ge_dialect.passes.fusion.heads import HeadTiling, head_tiling
+from ge_dialect.passes.fusion.rereads import TILE_ROWS, Tiled, bytes_read_again
 from ge_dialect.passes.fusion.tiling import (
     EXPANDING,
     Role,
@@ -28,17 +39,18 @@ from ge_dialect.passes.fusion.tiling import (
     role_of,
     rows_through,
 )
+from ge_dialect.passes.tiles.choice import L1_SHARE
+from ge_dialect.passes.tiles.working_set import SUM_BYTES
 
 if TYPE_CHECKING:
     from ge_dialect.targets import Target
 
-TILE_ROWS = 128
-"""Rows of a tile of a product; with fewer, weights would be read again more often. Source: the
-tiles of public matmul kernels for the cube, 128 x 256."""
-
-_F32 = 4
+_MASK = 3
+"""Which operand of attention the mask is."""
 _CHEAP = 2
 """Ops in front of a product that may be done again for each of its tiles."""
+_CHEAP_MASK = 8
+"""Ops that may make a mask anew for each tile of scores: few beside the softmax of the tile."""
 
 
 @dataclass(frozen=True)
@@ -82,10 +94,12 @@ class Fit:
     Attributes:
         shortage: Why it is not; None where it fits.
         chunks: How many independent tiles it has; 0 where nothing limits them.
+        read_again: Bytes that come from HBM more than once.
     """
 
     shortage: Shortage | None = None
     chunks: int = 0
+    read_again: int = 0
 
 
 def fit(
@@ -115,6 +129,7 @@ class _Kernel:
         made: The op that makes a value in the kernel.
         reads: What each op reads, names resolved.
         barriers: Hard ops, and those that spread a computed value over many rows.
+        soft: Norms of inputs, of which only the sums of each row are kept.
         above: Ops with a hard op somewhere before them.
         below: Ops with a barrier somewhere behind them.
     """
@@ -125,6 +140,7 @@ class _Kernel:
     made: dict[SSAValue, GEOp] = field(default_factory=dict[SSAValue, GEOp])
     reads: dict[GEOp, list[SSAValue]] = field(default_factory=dict[GEOp, list[SSAValue]])
     barriers: dict[GEOp, None] = field(default_factory=dict[GEOp, None])
+    soft: dict[GEOp, None] = field(default_factory=dict[GEOp, None])
     above: set[GEOp] = field(default_factory=set[GEOp])
     below: set[GEOp] = field(default_factory=set[GEOp])
 
@@ -134,15 +150,45 @@ class _Kernel:
             return Fit(shortage)
         chained = [op for op in self.barriers if op in self.above]
         if not chained:
-            return Fit(self._alone())
+            return self._tiled(Fit(self._alone()))
         if any(num_elements(op.results[0].type) is None for op in self.ops):
             return Fit(Shortage(chained[0], "an operand of unknown size", 0, "ub", 0, "any size"))
-        return self._chain()
+        found = self._chain()
+        if found.shortage is not None and (heads := self._heads()) is not None:
+            return self._head_by_head(heads)
+        return self._tiled(found)
+
+    def _tiled(self, found: Fit, heads: int = 0) -> Fit:
+        """Adds what comes from HBM more than once."""
+        if found.shortage is not None:
+            return found
+        tiled = Tiled(tuple(self.barriers), tuple(self.soft), self.reads, found.chunks, heads)
+        again = bytes_read_again(tiled, self.target)
+        return Fit(None, found.chunks, again) if again else found
+
+    def _heads(self) -> HeadTiling | None:
+        """How the kernel divides into heads, where all that is hard is one attention's."""
+        attentions = [op for op in self.barriers if isinstance(op, FlashAttentionOp)]
+        if len(attentions) != 1:
+            return None
+        tiling = head_tiling(attentions[0], self.reads, self.made, self._is_hard_made)
+        return tiling if tiling and self.barriers.keys() <= {*tiling.hard, attentions[0]} else None
+
+    def _head_by_head(self, tiling: HeadTiling) -> Fit:
+        limit = self.target.l2.size // 2 // self.target.cube_cores
+        if tiling.held > limit:
+            what = "the keys and values of a head"
+            return Fit(Shortage(tiling.attention, what, tiling.held, "l2", limit, "1 head"))
+        tiles = tiling.groups * -(-tiling.queries // TILE_ROWS)
+        return self._tiled(Fit(None, tiles), tiling.groups)
 
     def _walk(self) -> None:
         for op in self.ops:
             self.reads[op] = reads = [self._resolved(operand) for operand in op.operands]
             hard = role_of(type(op)).is_hard
+            if hard and self._is_soft(op):
+                self.soft[op] = None
+                hard = False
             if hard:
                 self.barriers[op] = None
             for index, value in enumerate(reads):
@@ -161,13 +207,22 @@ class _Kernel:
             value = other
         return value
 
+    def _is_soft(self, op: GEOp) -> bool:
+        """Whether an op is a norm of what is read, or cheap to compute from that."""
+        if not isinstance(op, LayerNormOp | RMSNormOp) or self._is_hard_made(self.reads[op][0]):
+            return False
+        return self._is_cheap(self.reads[op][0])
+
     def _is_hard_made(self, value: SSAValue) -> bool:
         producer = self.made.get(value)
-        return producer is not None and (producer in self.above or role_of(type(producer)).is_hard)
+        return producer is not None and (producer in self.above or self._is_hard(producer))
+
+    def _is_hard(self, op: GEOp) -> bool:
+        return role_of(type(op)).is_hard and op not in self.soft
 
     def _alone(self) -> Shortage | None:
         """Hard ops that do not feed one another: what each needs by itself."""
-        for op in self.barriers if len(self.ops) > 1 else ():
+        for op in (*self.soft, *self.barriers) if len(self.ops) > 1 else ():
             is_row = role_of(type(op)) is Role.REDUCE
             if (shortage := self._row(op, 2) if is_row else self._prologue(op)) is not None:
                 return shortage
@@ -177,7 +232,7 @@ class _Kernel:
         elements = num_elements(op.operands[0].type)
         if elements is None:
             return None
-        needed = copies * (elements // max(1, own_rows(op))) * _F32
+        needed = copies * (elements // max(1, own_rows(op))) * SUM_BYTES
         limit = self.target.ub.size
         if needed <= limit:
             return None
@@ -187,23 +242,25 @@ class _Kernel:
         """What is computed in front of a product is kept for its tiles, or cheap to do again."""
         for index, operand in enumerate(self.reads[op]):
             size = byte_size(operand.type)
-            if operand not in self.made or size is None or self._is_cheap(operand):
+            most = _CHEAP_MASK if isinstance(op, FlashAttentionOp) and index == _MASK else _CHEAP
+            if operand not in self.made or size is None or self._is_cheap(operand, most):
                 continue
             rows = max(1, rows_through(op, index))
             tile = min(rows, TILE_ROWS)
-            if size // rows * tile > (limit := self.target.l1.size // 2):
+            if size // rows * tile > (limit := self.target.l1.size // L1_SHARE):
                 needed = size // rows * tile
                 return Shortage(op, f"operand {index}", needed, "l1", limit, f"{tile} rows")
         return None
 
-    def _is_cheap(self, value: SSAValue) -> bool:
+    def _is_cheap(self, value: SSAValue, most: int = _CHEAP) -> bool:
         """Whether a computed value is made by a few simple ops."""
         count, waiting = 0, [value]
         while waiting:
-            if (producer := self.made.get(waiting.pop())) is None:
+            producer = self.made.get(waiting.pop())
+            if producer is None or producer in self.soft:
                 continue
             count += role_of(type(producer)) is Role.POINT
-            if count > _CHEAP or role_of(type(producer)).is_hard:
+            if count > most or self._is_hard(producer):
                 return False
             waiting += self.reads[producer]
         return True
@@ -229,9 +286,11 @@ class _Kernel:
         """Hard ops that feed one another: all columns of what lies between them are on chip."""
         chunks = self._chunks()
         tile = self._chunks_a_tile(chunks)
-        for op in self.barriers:
+        for op in (*self.soft, *self.barriers):
             shortage = None
-            if role_of(type(op)) is Role.CONTRACT:
+            if op in self.soft:
+                shortage = self._row(op, 2)
+            elif role_of(type(op)) is Role.CONTRACT:
                 shortage = self._product(op, chunks, tile)
             elif role_of(type(op)) is Role.REDUCE:
                 shortage = self._row(op, self._live_rows(op))
@@ -243,7 +302,7 @@ class _Kernel:
         """Into how many chunks all ops between barriers can be cut together."""
         chunks = 0
         for op in self.ops:
-            if op in self.below and role_of(type(op)).is_hard:
+            if op in self.below and self._is_hard(op):
                 chunks = gcd(chunks, own_rows(op))
             if op in self.above and (op in self.barriers or op in self.below):
                 for index, operand in enumerate(self.reads[op]):
@@ -262,14 +321,14 @@ class _Kernel:
     def _product(self, op: GEOp, chunks: int, tile: int) -> Shortage | None:
         shown = f"{max(1, _product_rows(op) * tile // chunks)} rows"
         if op in self.below:
-            needed = (num_elements(op.results[0].type) or 0) * tile // chunks * _F32
+            needed = (num_elements(op.results[0].type) or 0) * tile // chunks * SUM_BYTES
             if needed > (limit := self.target.tiers["l0c"].size):
                 return Shortage(op, "the result", needed, "l0c", limit, shown)
         held = 0
         for operand in dict.fromkeys(self.reads[op]):
             if operand in self.made and not self._is_cheap(operand):
                 held += (byte_size(operand.type) or 0) * tile // chunks
-        if held > (limit := self.target.l1.size // 2):
+        if held > (limit := self.target.l1.size // L1_SHARE):
             return Shortage(op, "the computed operands", held, "l1", limit, shown)
         return None
 

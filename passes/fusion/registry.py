@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.passes.fusion.installed import entry_points_of
 from ge_dialect.passes.fusion.rule import Rule, RuleRegistry
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 ENTRY_POINTS = "ge_dialect.operator_library"
 """The group of entry points that give rules: an iterable of rules, or a function without
@@ -72,8 +76,7 @@ def installed_rules() -> tuple[Rule, ...]:
     Raises:
         GEError: One of them cannot be loaded (GE0428).
     """
-    found = sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name)
-    return tuple(rule for point in found for rule in _rules_of(point))
+    return tuple(rule for point in entry_points_of(ENTRY_POINTS) for rule in _rules_of(point))
 
 
 def _rules_of(point: EntryPoint) -> tuple[Rule, ...]:

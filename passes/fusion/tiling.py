@@ -20,12 +20,14 @@ from ge_dialect.ge.contractions import EinsumOp, GemmOp, MatmulOp
 from ge_dialect.ge.convolution import WindowContractionOp
 from ge_dialect.ge.indexing import GatherOp
 from ge_dialect.ge.integer_contractions import MatmulIntegerOp
+from ge_dialect.ge.lstm import LSTMOp
 from ge_dialect.ge.movement import BroadcastToOp, ReshapeOp, TileOp, TransposeOp
 from ge_dialect.ge.normalization import LayerNormOp, LpNormOp, RMSNormOp
 from ge_dialect.ge.pieces import ConcatOp, PadOp, SliceOp, SplitOp
 from ge_dialect.ge.pooling import PoolOp
 from ge_dialect.ge.quantization import DynamicQuantizeLinearOp
 from ge_dialect.ge.rearrange import TriluOp
+from ge_dialect.ge.recurrent import GRUOp, RNNOp
 from ge_dialect.ge.reductions import AxisSoftmaxOp, ReduceOp
 from ge_dialect.ge.selection import ArgReduceOp
 from ge_dialect.ge.types import normalize_axes, normalize_axis, static_shape
@@ -41,7 +43,7 @@ class Role(Enum):
     REDUCE = "reduce"
     """A row of the operand has to be whole."""
     CONTRACT = "contract"
-    """A product or a window on the cube, which works on tiles."""
+    """A product, a window or a recurrence on the cube, which works on tiles."""
     CLOSED = "closed"
     """Part of no kernel with others."""
 
@@ -59,7 +61,12 @@ _ROWS = (
     *(ReduceOp, AxisSoftmaxOp, LayerNormOp, RMSNormOp, LpNormOp, ArgReduceOp),
     *(GroupNormOp, InstanceNormOp),
 )
-_CUBE = (MatmulOp, GemmOp, MatmulIntegerOp, EinsumOp, WindowContractionOp, FlashAttentionOp)
+RECURRENT = (RNNOp, GRUOp, LSTMOp)
+"""Their operands begin with what comes in, the weights of that, and those of the state."""
+_CUBE = (
+    *(MatmulOp, GemmOp, MatmulIntegerOp, EinsumOp, WindowContractionOp, FlashAttentionOp),
+    *RECURRENT,
+)
 EXPANDING = (BroadcastToOp, TileOp, GatherOp)
 """Moves that read an element more than once."""
 
@@ -126,7 +133,7 @@ def own_rows(op: GEOp) -> int:
             return prod(operand[:2])
         case WindowContractionOp():
             return result[0]
-        case EinsumOp():
+        case EinsumOp() | RNNOp() | GRUOp() | LSTMOp():  # a step needs the one before
             return 1
         case _:
             return prod(result[:-1])

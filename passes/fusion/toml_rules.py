@@ -118,7 +118,7 @@ def read_rules(path: str) -> tuple[Rule, ...]:
     text = _read(path)
     try:
         data = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # also of integers of thousands of digits
         reason = str(error) or "it is nested too deeply"
         raise GEError("GE0427", f"'{path}' is no TOML: {reason}") from error
     lines = text.splitlines()

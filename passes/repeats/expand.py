@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from xdsl.dialects.func import ReturnOp
-from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import BlockArgument, Operation, OpResult, Region, SSAValue
 
 from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.attributes import WeightAttr
@@ -55,7 +56,7 @@ class Expansion:
             if isinstance(op, ConstantOp | ReturnOp):
                 continue
             if not (found := self.short.names.blocks_of(op)):
-                if self.blocks[1] and not self.blocks[3]:
+                if self.blocks[2] and not self.blocks[3]:
                     return False
                 continue
             number = numbers[found[0]]
@@ -73,12 +74,13 @@ class Expansion:
                 type(one) is type(other)
                 and one.properties == other.properties
                 and one.attributes == other.attributes
-                and not one.regions
-                and not other.regions
+                and len(one.regions) == len(other.regions)
                 and [r.type for r in one.results] == [r.type for r in other.results]
                 and len(operands_of(one)) == len(operands_of(other))
             )
             if not alike or not all(map(self._match, operands_of(one), operands_of(other))):
+                return False
+            if not all(map(Region.is_structurally_equivalent, one.regions, other.regions)):
                 return False
         return all(
             isinstance(use.operation, ReturnOp)
@@ -187,7 +189,8 @@ class Expansion:
         """Gives an op of the short function its own location, and its weight."""
         names = self.short.names
         is_second = self.places.get(op, (0, 0))[0] == 1
-        op.location = (names.second if is_second else names.kept)(op.location)
+        for inner in op.walk() if op.regions else (op,):
+            inner.location = (names.second if is_second else names.kept)(inner.location)
         if isinstance(op, ConstantOp) and isinstance(op.value, WeightAttr):
             sealed = op.value.data.weight
             if isinstance(sealed, SealedWeight):
@@ -222,12 +225,23 @@ class BlockCopy:
                 operands=[self._operand(*pair) for pair in zip(operands_of(op), like, strict=True)],
                 result_types=[result.type for result in op.results],
                 properties=op.properties,
+                attributes=op.attributes,
+                regions=[self._region(region, hints) for region in op.regions],
                 location=names.copied(op.location, self.number),
             )
             for mine, theirs in zip(copy.results, op.results, strict=True):
                 mine.name_hint = hints.get(theirs.name_hint, theirs.name_hint)
             self.ops.append(copy)
         return self.ops
+
+    def _region(self, region: Region, hints: Mapping[str | None, str | None]) -> Region:
+        """Returns the body of a kernel, with the names of this block."""
+        copied = region.clone()
+        for op in copied.walk():
+            op.location = self.of.short.names.copied(op.location, self.number)
+            for result in op.results:
+                result.name_hint = hints.get(result.name_hint, result.name_hint)
+        return copied
 
     def _operand(self, value: SSAValue, like: SSAValue) -> SSAValue:
         if isinstance(value, OpResult) and (place := self.of.places.get(value.owner)) is not None:

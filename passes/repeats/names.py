@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
-from xdsl.dialects.builtin import LocationAttr, NameLoc, NoneAttr, UnknownLoc
+from xdsl.dialects.builtin import LocationAttr, NameLoc, NoneAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
@@ -78,18 +79,18 @@ class Names:
 
     def kept(self, location: LocationAttr) -> LocationAttr:
         """Returns where an op that all blocks share is from: what it has of two, it has of all."""
-        parts = list(places_of(location))
-        found = [self._at(part) for part in parts]
+        parts = [(part, self._at(part)) for part in places_of(location)]
         template = len(self.run.blocks) - 2
-        second = [at[1] for at in found if at is not None and at[0] == 1]
-        third = [at[1] for at in found if at is not None and at[0] == template]
+        second = [at[1] for _, at in parts if at is not None and at[0] == 1]
+        third = [at[1] for _, at in parts if at is not None and at[0] == template]
         real: list[LocationAttr] = []
-        pending = bool(second) and second == third
-        for part, at in zip(parts, found, strict=True):
-            if pending and at is not None and at[0] == template:
-                real += [self._real((k, spot)) for k in self.run.skipped for spot in second]
-                pending = False
-            real.append(part if at is None else self._real(at))
+        # A kernel of several ops that all blocks share has a row of blocks for each of them.
+        for number, row in groupby(parts, lambda pair: -1 if pair[1] is None else pair[1][0]):
+            ours = list(row)
+            if number == template and second == third:
+                spots = [at[1] for _, at in ours if at is not None]
+                real += [self._real((k, spot)) for k in self.run.skipped for spot in spots]
+            real += [part if at is None else self._real(at) for part, at in ours]
         return fuse(real)
 
     def _at(self, part: LocationAttr) -> Place | None:
@@ -111,7 +112,7 @@ def _known(part: LocationAttr) -> str | None:
 
 
 def _name(op: Operation) -> str | None:
-    return None if isinstance(op.location, UnknownLoc) else _known(op.location)
+    return _known(op.location)
 
 
 def _grouped(block: Sequence[Operation]) -> list[int] | None:

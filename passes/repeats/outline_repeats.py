@@ -10,6 +10,7 @@ with the next, makes the short graph void, and the whole one stays as it was.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
+from ge_dialect.ge.structure import FusionOp
 from ge_dialect.passes import rewrites, statistics
 from ge_dialect.passes.repeats.expand import Expansion
 from ge_dialect.passes.repeats.find import KEPT, find_run
@@ -52,6 +54,18 @@ def shorten_repeats(
 def expand_repeats(short: Shortened) -> bool:
     """Replaces the whole function by what its short form has become; False if it must stay."""
     return Expansion(short).expand()
+
+
+def count_copies(short: Shortened) -> Counter[str]:
+    """Returns how often each fusion rule has fired in the blocks that will be copies so far."""
+    template = len(short.run.blocks) - 2
+    found: Counter[str] = Counter()
+    for op in short.block.ops:
+        if not isinstance(op, FusionOp) or op.rule is None:
+            continue
+        if short.names.blocks_of(op)[:1] == [template]:
+            found[op.rule.data] += len(short.run.skipped)
+    return found
 
 
 def optimize_repeats(

@@ -12,12 +12,13 @@ from ge_dialect.lowering.om.layout import PartitionType
 RULE = "============"
 
 
-def model_info(path: str, argv: Sequence[str]) -> str:
+def model_info(path: str, argv: Sequence[str] | None) -> str:
     """Returns the text about a file: versions, memory, streams, and sizes in bytes.
 
     Args:
         path: Of the `.om` file.
-        argv: The command line that made it, without the program.
+        argv: The command line that made it, without the program; None where it is not known, since
+            files hold none: the same model gives the same bytes under any name.
 
     Raises:
         GEError: The file cannot be read.
@@ -26,7 +27,7 @@ def model_info(path: str, argv: Sequence[str]) -> str:
         return "\n".join(_lines(file, argv)) + "\n"
 
 
-def _lines(file: OmFile, argv: Sequence[str]) -> Iterator[str]:
+def _lines(file: OmFile, argv: Sequence[str] | None) -> Iterator[str]:
     model = file.model
 
     def size(kind: PartitionType) -> int:
@@ -34,7 +35,8 @@ def _lines(file: OmFile, argv: Sequence[str]) -> Iterator[str]:
         return 0 if entry is None else entry.size
 
     yield f"{RULE} Display Model Info start {RULE}"
-    yield f"Original Atc command line: {shlex.join(['ge-compile', *argv])}"
+    command = "unknown" if argv is None else shlex.join(["ge-compile", *argv])
+    yield f"Original Atc command line: {command}"
     yield (
         f"system   info: atc_version[ge-dialect {__version__}],"
         f" soc_version[{model.attrs.get('soc_version', '')}], framework_type[5]."

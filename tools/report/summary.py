@@ -16,13 +16,16 @@ from ge_dialect.ge_exec import (
 )
 from ge_dialect.ge_exec.control import TaskOp, own_reads, own_writes
 from ge_dialect.ge_exec.memory import Storage, base_of
+from ge_dialect.ge_exec.tiling import TIERS
 from ge_dialect.locations import location_name
 from ge_dialect.lowering.om.encode import plan_of
 from ge_dialect.remarks import Kind
 from ge_dialect.targets.dlti import target_of
+from ge_dialect.tools.report.prediction import prediction_summary
 from ge_dialect.tools.report.traffic import compulsory_traffic, plan_traffic
 
 if TYPE_CHECKING:
+    from ge_dialect.lowering.predict import Prediction
     from ge_dialect.remarks import Remark
     from ge_dialect.targets import Target
     from ge_dialect.tools.api import CompiledPlan
@@ -35,7 +38,10 @@ MAX_NODES = 3
 
 def summarize(compiled: CompiledPlan) -> dict[str, Any]:
     """Returns the summary: bytes, us and seconds as numbers, everything else text or lists."""
+    from ge_dialect.lowering.predict import predict_module
+
     plan, target = plan_of(compiled.module), target_of(compiled.module)
+    prediction = predict_module(compiled.module)
     calls = host_calls(plan)
     kernels = [op for op in compiled.module.body.block.ops if isinstance(op, KernelOp)]
     return {
@@ -50,7 +56,7 @@ def summarize(compiled: CompiledPlan) -> dict[str, Any]:
         ],
         "fusions": fusions(compiled),
         "missed": [missed(r) for r in compiled.remarks if r.kind is Kind.MISSED],
-        "memory": memory(plan),
+        "memory": memory(plan) | {"l1": on_chip(plan, target)},
         "traffic": {
             "hbm_bytes": plan_traffic(plan),
             "compulsory_bytes": compulsory_traffic(plan),
@@ -63,7 +69,8 @@ def summarize(compiled: CompiledPlan) -> dict[str, Any]:
         "kernels": len(kernels),
         "host_calls": [f"{call['op']} x{call['count']}" for call in calls],
         "host_nodes": calls,
-        "predicted_us": predicted_us(plan, target),
+        "predicted_us": predicted_us(prediction),
+        "prediction": prediction_summary(prediction),
         "compile_seconds": round(compiled.compile_seconds, 6),
         "guards": [],
     }
@@ -136,6 +143,34 @@ def accesses(plan: PlanOp, buffers: Sequence[BufferOp]) -> dict[BufferOp, set[Ta
     return {op: found[op] for op in buffers}
 
 
+def on_chip(plan: PlanOp, target: Target) -> dict[str, Any]:
+    """Returns what kernels need of the memory of one core, in bytes; L1 first, then the rest.
+
+    `kernel` is the one that needs the most of L1, `tiles` counts the tiles of all launches.
+    """
+    kernels = kernels_by_name(plan)
+    launched = [
+        kernels[task.kernel.string_value()]
+        for task in plan.all_tasks()
+        if isinstance(task, LaunchOp)
+    ]
+    tilings = {op.sym_name.data: op.tiling for op in launched if op.tiling is not None}
+    largest = max(tilings, key=lambda name: tilings[name].used("l1"), default=None)
+    peaks = {
+        tier: max((tiling.used(tier) for tiling in tilings.values()), default=0) for tier in TIERS
+    }
+    return {
+        "peak": peaks["l1"],
+        "size": target.l1.size,
+        "kernel": largest,
+        "ub_peak": peaks["ub"],
+        "l0c_peak": peaks["l0c"],
+        "kernels": len(tilings),
+        "tiles": sum(op.tiling.tiles for op in launched if op.tiling is not None),
+        "reread": sum(op.reread_bytes for op in launched),
+    }
+
+
 def host_calls(plan: PlanOp) -> list[dict[str, Any]]:
     """Returns each op type that runs on the host, how often, and the first nodes it comes from."""
     kernels = kernels_by_name(plan)
@@ -151,8 +186,6 @@ def host_calls(plan: PlanOp) -> list[dict[str, Any]]:
     ]
 
 
-def predicted_us(plan: PlanOp, target: Target) -> float:
+def predicted_us(prediction: Prediction) -> float:
     """Returns the makespan that the machine model predicts, in us."""
-    from ge_dialect.lowering.predict import predict_plan
-
-    return round(predict_plan(plan, target).makespan_us, 3)
+    return round(prediction.makespan_us, 3)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ge_dialect.tools.report.prediction import prediction_lines
+
 MAX_MISSES = 5
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
@@ -34,6 +36,12 @@ def _lines(s: Mapping[str, Any]) -> Iterator[str]:
             f"            {l2['buffers']} buffers stay in {size(l2['peak'])} of the L2,"
             f" {size(l2['saved_bytes'])} of traffic saved"
         )
+    chip = s["memory"]["l1"]
+    if chip["kernels"]:
+        yield (
+            f"  on chip   L1 {size(chip['peak'])} of {size(chip['size'])} by {chip['kernel']},"
+            f" UB {size(chip['ub_peak'])}, L0C {size(chip['l0c_peak'])}; {chip['tiles']} tiles"
+        )
     traffic = s["traffic"]
     yield (
         f"  traffic   {size(traffic['hbm_bytes'])} predicted,"
@@ -42,8 +50,9 @@ def _lines(s: Mapping[str, Any]) -> Iterator[str]:
     )
     yield (
         f"  plan      {s['tasks']} tasks, {s['kernels']} kernels, {s['streams']} streams,"
-        f" {s['events']} events, {s['predicted_us']:.1f} us predicted"
+        f" {s['events']} events"
     )
+    yield from prediction_lines(s)
     yield f"  compiled  in {s['compile_seconds']:.2f} s"
 
 

@@ -1,12 +1,13 @@
 """HBM traffic, counted the same everywhere.
 
 Traffic is the bytes of each HBM operand read and each HBM result written by each task, weights
-included, views nothing. Source: the definition in the machine model.
+included, views nothing, and what the tiles of a kernel read again from HBM. Source: the definition
+in the machine model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -16,9 +17,10 @@ from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.structure import FusionOp
 from ge_dialect.ge.types import byte_size
-from ge_dialect.ge_exec import BranchOp, LoopOp, PlanOp, StoreOp
-from ge_dialect.ge_exec.control import TaskOp, own_reads, own_writes
+from ge_dialect.ge_exec import BranchOp, KernelOp, LaunchOp, LoopOp, PlanOp, kernels_by_name
+from ge_dialect.ge_exec.control import TaskOp
 from ge_dialect.ge_exec.memory import buffer_bytes
+from ge_dialect.lowering.task_bytes import bytes_read, bytes_written
 
 
 def graph_ops(module: ModuleOp) -> Iterator[GEOp]:
@@ -62,25 +64,25 @@ def plan_traffic(plan: PlanOp) -> int:
     Of a branch the side that moves more; of a loop its tasks times the iterations, one where their
     number is not known before the run.
     """
-    return sum(task_traffic(task) for task in plan.tasks())
+    kernels = kernels_by_name(plan)
+    return sum(task_traffic(task, kernels) for task in plan.tasks())
 
 
-def task_traffic(task: TaskOp) -> int:
-    """Returns the bytes that a task moves."""
-    own = sum(buffer_bytes(value.type) for value in (*own_reads(task), *own_writes(task)))
+def task_traffic(task: TaskOp, kernels: Mapping[str, KernelOp]) -> int:
+    """Returns the bytes that a task moves, given the kernels of the module by symbol."""
+    kernel = kernels.get(task.kernel.string_value()) if isinstance(task, LaunchOp) else None
+    own = bytes_read(task, kernel) + bytes_written(task)
     if isinstance(task, BranchOp):
-        return own + max(_region_traffic(region) for region in task.regions)
+        return own + max(_region_traffic(region, kernels) for region in task.regions)
     if isinstance(task, LoopOp):
-        return own + _region_traffic(task.tasks) * (
+        return own + _region_traffic(task.tasks, kernels) * (
             1 if task.known_trips is None else task.known_trips
         )
-    if isinstance(task, StoreOp):  # one slice of the target
-        return own - buffer_bytes(task.target.type) + buffer_bytes(task.source.type)
     return own
 
 
-def _region_traffic(region: Region) -> int:
-    return sum(task_traffic(op) for op in region.block.ops if isinstance(op, TaskOp))
+def _region_traffic(region: Region, kernels: Mapping[str, KernelOp]) -> int:
+    return sum(task_traffic(op, kernels) for op in region.block.ops if isinstance(op, TaskOp))
 
 
 def compulsory_traffic(plan: PlanOp) -> int:

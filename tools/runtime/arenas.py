@@ -39,6 +39,7 @@ class Memory:
         default_factory=dict[SSAValue, npt.NDArray[Any]]
     )
     objects: dict[SSAValue, Any] = field(default_factory=dict[SSAValue, Any])
+    poisoned: bool = False
 
     def read(self, value: SSAValue) -> Any:
         """Returns what a value holds: a read-only array, or the object.
@@ -78,7 +79,8 @@ class Memory:
         self.readable[value].flags.writeable = False
 
     def poison_all(self) -> None:
-        """Fills everything but weights with poison."""
+        """Fills everything but weights with poison; kernels do so with the chip from now on."""
+        self.poisoned = True
         for arena in self.arenas.values():
             arena.fill(POISON)
 
@@ -110,6 +112,15 @@ class Place:
     dtype: np.dtype[Any]
 
 
+@dataclass(frozen=True)
+class _Found:
+    """Where everything lies: bytes of each arena, places in them, arrays of the weights."""
+
+    sizes: dict[SSAValue, int]
+    places: list[Place]
+    constants: dict[SSAValue, npt.NDArray[Any]]
+
+
 class Layout:
     """What all executions of a plan have in common: places, sizes of arenas, weights.
 
@@ -121,9 +132,7 @@ class Layout:
 
     def __init__(self, plan: PlanOp, weights: memoryview | None):
         self._weights = weights
-        self._sizes: dict[SSAValue, int] | None = None
-        self._places: list[Place] = []
-        self._constants: dict[SSAValue, npt.NDArray[Any]] = {}
+        self._found: _Found | None = None
         self._plan = plan
 
     def allocate(self) -> Memory:
@@ -133,23 +142,23 @@ class Layout:
             GEError: The arenas are larger than what lies in them, or than this machine's memory
                 (GE0806); a weight's file is gone.
         """
-        if self._sizes is None:
-            self._sizes = arena_sizes(self._plan)
+        # Several threads may be at this at once: each finds the same.
+        sizes = arena_sizes(self._plan) if self._found is None else self._found.sizes
         try:
-            if not self._places and not self._constants:
-                self._look_up()
-            arenas = {arena: np.zeros(size, np.uint8) for arena, size in self._sizes.items()}
+            if (found := self._found) is None:
+                found = self._found = self._look_up(sizes)
+            arenas = {arena: np.zeros(size, np.uint8) for arena, size in sizes.items()}
             memory = Memory(arenas)
-            for at in self._places:
+            for at in found.places:
                 array = np.ndarray(at.shape, at.dtype, arenas[at.arena], at.start)
                 memory.add(at.value, array)
-            for value, array in self._constants.items():
+            for value, array in found.constants.items():
                 memory.add(value, array)
         except (MemoryError, ValueError) as error:
-            raise _too_large(sum(self._sizes.values())) from error
+            raise _too_large(sum(sizes.values())) from error
         return memory
 
-    def _look_up(self) -> None:
+    def _look_up(self, sizes: dict[SSAValue, int]) -> _Found:
         places: list[Place] = []
         constants: dict[SSAValue, npt.NDArray[Any]] = {}
         for op in self._plan.body.block.ops:
@@ -164,8 +173,7 @@ class Layout:
                 assert isinstance(base, PlacedOp) and base.arena is not None
                 start = (offset_of(base) or 0) + inner
                 places.append(Place(op.result, base.arena, start, shape, dtype))
-        # Assigned when complete: another thread may be at it as well.
-        self._places, self._constants = places, constants
+        return _Found(sizes, places, constants)
 
     def _weight_bytes(self, op: WeightOp) -> memoryview:
         if self._weights is None:

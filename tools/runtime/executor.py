@@ -30,6 +30,7 @@ from ge_dialect.tools.runtime.schedule import (
     run_interleaved,
     run_threads,
 )
+from ge_dialect.tools.runtime.tiles import TiledKernel
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class TaskTime:
         what: The kernel's symbol, or the kind of task: "copy", "store", "branch" or "loop".
         node: The node of the model it comes from, or "".
         seconds: Wall-clock time of the reference kernel, which says nothing about a device.
+        start: Seconds since the run began.
     """
 
     task: int
@@ -49,6 +51,7 @@ class TaskTime:
     what: str
     node: str
     seconds: float
+    start: float = 0.0
 
 
 class Executor:
@@ -73,7 +76,7 @@ class Executor:
         self.inputs: Sequence[Port] = input_ports(self.plan)
         self.outputs: Sequence[Port] = output_ports(self.plan)
         self.times: Sequence[TaskTime] = ()
-        """Of the last run with `profile`, in the order of the plan."""
+        """Of the last run with `profile`, in the order of the plan; runs at once share it."""
         self._kernels = _kernels(module, self.plan)
         self._layout = Layout(self.plan, weights)
 
@@ -99,6 +102,29 @@ class Executor:
             GEError: The feeds do not fit (GE0801 to GE0803), there is not enough memory (GE0806),
                 or a kernel fails (GE0808, GE0809).
         """
+        times: list[TaskTime] | None = [] if profile else None
+        outputs = self._execute(feeds, schedule_seed, poison, times)
+        if times is not None:
+            self.times = times
+        return outputs
+
+    def profile(self, feeds: Mapping[str, Any]) -> tuple[dict[str, Any], Sequence[TaskTime]]:
+        """Returns the outputs of a run, and how long each task took, in the order of the plan.
+
+        Raises:
+            GEError: As `run`.
+        """
+        times: list[TaskTime] = []
+        return self._execute(feeds, None, False, times), times
+
+    def _execute(
+        self,
+        feeds: Mapping[str, Any],
+        seed: int | None,
+        poison: bool,
+        times: list[TaskTime] | None,
+    ) -> dict[str, Any]:
+        """Runs the plan on memory of its own, which is gone once it returns."""
         arrays = check_feeds(self.inputs, feeds)
         memory = self._layout.allocate()
         if poison:
@@ -109,50 +135,50 @@ class Executor:
             else:
                 np.copyto(memory.writable[op.result], arrays[op.io_name.data])
         lifetimes = Lifetimes(self.plan, memory) if poison else None
-        times: list[TaskTime] | None = [] if profile else None
-        self._run(memory, lifetimes, times, schedule_seed)
-        if times is not None:
-            self.times = sorted(times, key=lambda entry: entry.task)
-        return {op.io_name.data: _copied(memory.read(op.buffer)) for op in self.plan.outputs}
-
-    def _run(
-        self,
-        memory: Memory,
-        lifetimes: Lifetimes | None,
-        times: list[TaskTime] | None,
-        seed: int | None,
-    ) -> None:
-        streams = [tuple(stream.body.block.ops) for stream in self.plan.streams]
+        began = time.perf_counter()
         workers = [
-            self._worker(stream.id.value.data, memory, lifetimes, times)
+            _StreamWorker(stream.id.value.data, self._kernels, memory, lifetimes, times, began)
             for stream in self.plan.streams
         ]
+        self._run_streams(workers, seed)
+        if times is not None:
+            times.sort(key=lambda entry: entry.task)
+        return {op.io_name.data: _copied(memory.read(op.buffer)) for op in self.plan.outputs}
+
+    def _run_streams(self, workers: Sequence[Worker], seed: int | None) -> None:
+        streams = [tuple(stream.body.block.ops) for stream in self.plan.streams]
         if seed is not None or len(streams) > MAX_THREADS:
             run_interleaved(streams, workers, seed)
         else:
             run_threads(streams, workers)
 
-    def _worker(
-        self,
-        stream: int,
-        memory: Memory,
-        lifetimes: Lifetimes | None,
-        times: list[TaskTime] | None,
-    ) -> Worker:
-        """Returns what runs the tasks of one stream."""
 
-        def run(task: TaskOp) -> None:
-            started = time.perf_counter()
-            if isinstance(task, ControlOp):
-                run_control(task, memory, run)
-            else:
-                run_task(task, self._kernels.get(task), memory)
-            if times is not None:
-                times.append(_task_time(task, stream, time.perf_counter() - started))
-            if lifetimes is not None:
-                lifetimes.finished(task)
+@dataclass(frozen=True)
+class _StreamWorker:
+    """Runs the tasks of one stream.
 
-        return run
+    An object and not a function that names itself, which would be a cycle: the memory of a run
+    would then stay until garbage is looked for.
+    """
+
+    stream: int
+    kernels: Mapping[TaskOp, Run | TiledKernel]
+    memory: Memory
+    lifetimes: Lifetimes | None
+    times: list[TaskTime] | None
+    began: float
+
+    def __call__(self, task: TaskOp) -> None:
+        started = time.perf_counter()
+        if isinstance(task, ControlOp):
+            run_control(task, self.memory, self)
+        else:
+            run_task(task, self.kernels.get(task), self.memory)
+        if self.times is not None:
+            begin = started - self.began
+            self.times.append(_task_time(task, self.stream, begin, started))
+        if self.lifetimes is not None:
+            self.lifetimes.finished(task)
 
 
 def load_plan(path: str) -> LoadedPlan:
@@ -164,10 +190,11 @@ def load_plan(path: str) -> LoadedPlan:
     return read_plan(path)
 
 
-def _task_time(task: TaskOp, stream: int, seconds: float) -> TaskTime:
+def _task_time(task: TaskOp, stream: int, start: float, started: float) -> TaskTime:
+    seconds = time.perf_counter() - started
     kind = task.name.removeprefix("ge_exec.")
     what = task.kernel.string_value() if isinstance(task, LaunchOp) else kind
-    return TaskTime(task_id(task), stream, what, location_name(task) or "", seconds)
+    return TaskTime(task_id(task), stream, what, location_name(task) or "", seconds, start)
 
 
 def _copied(content: Any) -> Any:
@@ -179,18 +206,24 @@ def _copied(content: Any) -> Any:
     return content
 
 
-def _kernels(module: ModuleOp, plan: PlanOp) -> dict[TaskOp, Run]:
+def _kernels(module: ModuleOp, plan: PlanOp) -> dict[TaskOp, Run | TiledKernel]:
     """Returns what each launch runs, checked against it."""
     symbols = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, KernelOp)}
-    runs: dict[KernelOp, Run] = {}
-    found: dict[TaskOp, Run] = {}
+    runs: dict[KernelOp, Run | TiledKernel] = {}
+    found: dict[TaskOp, Run | TiledKernel] = {}
     for task in plan.all_tasks():
         if isinstance(task, LaunchOp):
             kernel = check_launch(task, symbols.get(task.kernel.string_value()))
             if kernel not in runs:
-                runs[kernel] = compile_block(kernel.body.block) or _interpreted(module, kernel)
+                runs[kernel] = _run_of(module, kernel)
             found[task] = runs[kernel]
     return found
+
+
+def _run_of(module: ModuleOp, kernel: KernelOp) -> Run | TiledKernel:
+    if kernel.tiling is not None:
+        return TiledKernel(kernel)
+    return compile_block(kernel.body.block) or _interpreted(module, kernel)
 
 
 def _interpreted(module: ModuleOp, kernel: KernelOp) -> Run:

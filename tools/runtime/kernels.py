@@ -10,6 +10,8 @@ import numpy.typing as npt
 from xdsl.ir import Attribute, SSAValue
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.dtypes import to_numpy
+from ge_dialect.ge.types import is_tensor, static_shape
 from ge_dialect.ge_exec import CopyOp, KernelOp, LaunchOp, ObjectType, StoreOp
 from ge_dialect.ge_exec.control import SimpleTaskOp
 from ge_dialect.ge_exec.memory import storage_type
@@ -18,14 +20,15 @@ from ge_dialect.lowering.verify_plan import describe_task
 from ge_dialect.tools.cli import one_line
 from ge_dialect.tools.runtime.arenas import Memory, copy_value, store_slice
 from ge_dialect.tools.runtime.ports import array_type
+from ge_dialect.tools.runtime.tiles import TiledKernel
 
 
-def run_task(task: SimpleTaskOp, kernel: Run | None, memory: Memory) -> None:
+def run_task(task: SimpleTaskOp, kernel: Run | TiledKernel | None, memory: Memory) -> None:
     """Runs a launch, a copy or a store.
 
     Args:
         task: The task.
-        kernel: What a launch runs, of arrays; None for other tasks.
+        kernel: What a launch runs, of arrays, whole or tile by tile; None for other tasks.
         memory: Of the execution.
 
     Raises:
@@ -40,6 +43,9 @@ def run_task(task: SimpleTaskOp, kernel: Run | None, memory: Memory) -> None:
     assert kernel is not None
     arguments = tuple(memory.read(value) for value in task.inputs)
     try:
+        if isinstance(kernel, TiledKernel):
+            _run_tiles(task, kernel, arguments, memory)
+            return
         results = kernel(arguments)
     except GEError:
         raise
@@ -50,6 +56,21 @@ def run_task(task: SimpleTaskOp, kernel: Run | None, memory: Memory) -> None:
             hint="check the values of the inputs, such as indices out of range",
         ) from error
     _store(task, results, memory)
+
+
+def _run_tiles(
+    task: LaunchOp, kernel: TiledKernel, arguments: Sequence[Any], memory: Memory
+) -> None:
+    """Writes tiles straight to their places; an object gets an array of its own."""
+    targets: list[npt.NDArray[Any]] = []
+    for value, type_ in zip(task.outputs, kernel.kernel.output_types, strict=True):
+        if memory.is_object(value):
+            assert is_tensor(type_)
+            memory.store(value, np.empty(static_shape(type_) or (), to_numpy(type_.element_type)))
+            targets.append(memory.objects[value])
+        else:
+            targets.append(memory.writable[value])
+    kernel.run(arguments, targets, memory.poisoned)
 
 
 def _store(task: LaunchOp, results: Sequence[Any], memory: Memory) -> None:

@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 
 import onnx
 import onnx.defs
-import onnx.helper
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
@@ -35,6 +34,7 @@ from ge_dialect.frontends.onnx.input_shapes import (
 )
 from ge_dialect.frontends.onnx.load import LoadedModel, load_onnx, load_proto
 from ge_dialect.frontends.onnx.normalize import normalize
+from ge_dialect.frontends.onnx.replay import Replayer
 from ge_dialect.frontends.onnx.unsupported import check_supported, not_supported
 from ge_dialect.frontends.onnx.validate import domain_of, node_label
 from ge_dialect.frontends.onnx.values import (
@@ -116,6 +116,7 @@ class Importer:
         loaded: The model, normalised.
         symbols: Those of the inputs.
         builder: Where ops go.
+        replayer: Nodes so far, for those that are like one of them.
         depth: How many bodies of control flow are around the current graph.
     """
 
@@ -124,13 +125,15 @@ class Importer:
     symbols: SymbolTable
     input_types: Sequence[Attribute]
     builder: Builder
+    replayer: Replayer
     depth: int = 0
 
     @staticmethod
     def of(loaded: LoadedModel, ranges: Mapping[str, DimRange]) -> Importer:
         """Returns the importer of a model, for the ranges given to its symbols."""
         symbols, types = SymbolTable.of(loaded.inputs, ranges)
-        return Importer(loaded, Tensors(loaded), symbols, types, Builder(Block(arg_types=types)))
+        builder = Builder(Block(arg_types=types))
+        return Importer(loaded, Tensors(loaded), symbols, types, builder, Replayer(builder))
 
     def module(self) -> ModuleOp:
         """Returns the main graph as a module."""
@@ -187,24 +190,33 @@ class Importer:
     ) -> None:
         domain, outputs = domain_of(proto.domain), proto.output
         self.builder.location = name_location(proto.name or next(filter(None, outputs), ""))
-        node = Node(
-            proto.op_type,
-            self.loaded.opset.get(domain, 1),
-            [scope.find(name) if name else None for name in proto.input],
-            self.tensors.attributes(proto) if proto.attribute else {},
-            [bool(name) for name in outputs],
-            self.builder,
-            node_label(proto, index),
-            domain,
-        )
-        values = self._convert(node, proto, domain, scope, declared)
+        operands = [scope.find(name) if name else None for name in proto.input]
+        version = self.loaded.opset.get(domain, 1)
+        key = self.replayer.key(proto, version, operands)
+        if (recording := self.replayer.recordings.get(key)) is not None:
+            values: Sequence[SSAValue] = self.replayer.replay(recording, operands)
+        else:
+            node = Node(
+                proto.op_type,
+                version,
+                operands,
+                self.tensors.attributes(proto) if proto.attribute else {},
+                [bool(name) for name in outputs],
+                self.builder,
+                node_label(proto, index),
+                domain,
+            )
+            mark = self.builder.mark()
+            values = self._convert(node, proto, domain, scope, declared)
+            if missing := [name for name in outputs[len(values) :] if name]:
+                node.fail(f"expected {len(values)} outputs, got '{missing[0]}' as well")
+            if key is not None:
+                self.replayer.record(key, operands, mark, values)
         for name, value in zip(outputs, values, strict=False):
             if name:
                 scope.values[name] = value
                 if value.name_hint is None:
                     value.name_hint = identifier(name)
-        if missing := [name for name in outputs[len(values) :] if name]:
-            node.fail(f"expected {len(values)} outputs, got '{missing[0]}' as well")
 
     def _convert(
         self,
@@ -251,8 +263,10 @@ class Importer:
             operands: One an input slot.
             attributes: By name.
         """
+        from onnx.helper import make_node
+
         names = [f"x{slot}" for slot in range(len(operands))]
-        proto = onnx.helper.make_node(op_type, names, ["y"], **attributes)
+        proto = make_node(op_type, names, ["y"], **attributes)
         read = self.tensors.attributes(proto)
         node = Node(op_type, version, operands, read, [True], self.builder, around.label)
         return self._convert(node, proto, "", Scope(), {})[0]

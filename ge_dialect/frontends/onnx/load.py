@@ -16,6 +16,7 @@ from ge_dialect.frontends.onnx.external import ExternalFiles
 from ge_dialect.frontends.onnx.old_models import complete_old_model
 from ge_dialect.frontends.onnx.problems import Problems
 from ge_dialect.frontends.onnx.tensors import HANDLE_KEY, TensorReader, take_all
+from ge_dialect.frontends.onnx.texts import check_texts
 from ge_dialect.frontends.onnx.validate import check_opsets, check_structure
 from ge_dialect.frontends.onnx.wire import DEFAULT_THRESHOLD, RawRange, strip
 from ge_dialect.weights import MemoryWeight, Weight
@@ -124,6 +125,7 @@ def _check(model: onnx.ModelProto, reader: TensorReader) -> LoadedModel:
             f"'{reader.path or 'the model'}' holds no graph",
             hint="expected an ONNX model; the file may be of another protobuf format",
         )
+    check_texts(model, reader.path or "the model")
     # A model of the compiler needs no training; its graphs may hold tensors of their own.
     model.ClearField("training_info")
     complete_old_model(model)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import onnx
-import onnx.helper
 import onnx.inliner
 from onnx.checker import ValidationError
 from onnx.shape_inference import InferenceError
@@ -209,8 +208,10 @@ class _ConstantForms:
 
     def value(self, attribute: onnx.AttributeProto, path: str) -> onnx.AttributeProto:
         """Returns the attribute `value` that says the same."""
+        from onnx.helper import get_attribute_value, make_attribute
+
         _, data_type, rank = _CONSTANT_FORMS[attribute.name]
-        value = onnx.helper.get_attribute_value(attribute)
+        value = get_attribute_value(attribute)
         values = value if rank else [value]
         tensor = _T(data_type=data_type, dims=[len(values)] if rank else [])
         if data_type == _T.FLOAT:
@@ -220,7 +221,7 @@ class _ConstantForms:
         else:
             tensor.string_data.extend(values)
         self.reader.take(tensor, unique_key(path, self.used), keep=False)
-        return onnx.helper.make_attribute("value", tensor)
+        return make_attribute("value", tensor)
 
 
 def _constant_problem(attribute: onnx.AttributeProto) -> str | None:

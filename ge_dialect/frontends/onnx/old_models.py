@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import onnx
-import onnx.helper
 
 from ge_dialect.frontends.onnx.validate import subgraphs
 
@@ -26,7 +25,7 @@ def complete_old_model(model: onnx.ModelProto) -> None:
     if not 1 <= model.ir_version < 3:
         return
     if not model.opset_import:
-        model.opset_import.append(onnx.helper.make_opsetid("", 1))
+        model.opset_import.append(onnx.OperatorSetIdProto(version=1))
     pending = [model.graph]
     while pending:
         for node in pending.pop().node:

@@ -33,11 +33,17 @@ def node_label(node: onnx.NodeProto, index: int) -> str:
     return f"node '{node.name}' ({node.op_type})" if node.name else f"node {index} ({node.op_type})"
 
 
+_MAX_VERSION = (1 << 31) - 1
+"""What the `onnx` package takes as a version of a domain."""
+
+
 def check_opsets(model: onnx.ModelProto, problems: Problems) -> dict[str, int]:
     """Returns domain -> version of a model; what is wrong with them goes to `problems`."""
     opsets: dict[str, int] = {}
     for entry in model.opset_import:
         domain = domain_of(entry.domain)
+        if not 0 <= entry.version <= _MAX_VERSION:
+            problems.add("GE0205", f"domain '{domain}' is imported in version {entry.version}")
         if opsets.setdefault(domain, entry.version) != entry.version:
             versions = f"{opsets[domain]} and {entry.version}"
             problems.add("GE0205", f"domain '{domain}' is imported in versions {versions}")

@@ -26,7 +26,7 @@ _SCORE_ELEMENTS = 1 << 22
 
 
 @dataclass(frozen=True)
-class _Rules:
+class Rules:
     """What turns scores into weights.
 
     Attributes:
@@ -55,36 +55,52 @@ def _blocks(heads: int, rows: int, row_scores: int) -> Iterator[tuple[slice, sli
 
 
 def _visible(
-    rules: _Rules, mask: Array | None, rows: slice, shape: tuple[int, ...]
+    rules: Rules, mask: Array | None, first: tuple[int, int], shape: tuple[int, ...]
 ) -> Array | None:
     """Returns which scores of a block count, or None for all of them."""
     visible = mask if mask is not None and mask.dtype == np.bool_ else None
     if rules.causal_offset is not None:
-        query = rows.start + iota(shape[-2])[:, None]
-        causal = iota(shape[-1])[None, :] <= query + rules.causal_offset
+        query = first[0] + iota(shape[-2])[:, None]
+        causal = first[1] + iota(shape[-1])[None, :] <= query + rules.causal_offset
         visible = causal if visible is None else visible & causal
     return visible
 
 
-def _attend(scores: Array, v: Array, mask: Array | None, rows: slice, rules: _Rules) -> Array:
-    """Returns the weighted values `[..., R, Dv]` of scores `[..., R, T]`."""
+def masked(
+    scores: Array, mask: Array | None, first: tuple[int, int], rules: Rules
+) -> tuple[Array, Array | None]:
+    """Returns products of queries and keys as scores, and which of them count (None: all).
+
+    Args:
+        scores: `[..., R, T]`; may be changed.
+        mask: Of these queries and keys.
+        first: The number of the first query and of the first key.
+        rules: Of the attention.
+    """
     scores *= rules.scale
     if rules.softcap > 0:
         scores = np.tanh(scores / rules.softcap) * rules.softcap
-    visible = _visible(rules, mask, rows, scores.shape)
+    visible = _visible(rules, mask, first, scores.shape)
     additive = None if mask is None or mask.dtype == np.bool_ else wide(mask)
     if additive is not None:
         scores = scores + additive.astype(scores.dtype)
     if visible is not None:
         # Added, not put in place: a score that is NaN or infinite shows, as it does in ONNX.
         scores = np.where(visible, scores, scores - np.inf)
+    if additive is not None and rules.nan_guard:
+        kept = additive != -np.inf
+        visible = kept if visible is None else visible & kept
+    return scores, visible
+
+
+def _attend(scores: Array, v: Array, mask: Array | None, rows: slice, rules: Rules) -> Array:
+    """Returns the weighted values `[..., R, Dv]` of scores `[..., R, T]`."""
+    scores, visible = masked(scores, mask, (rows.start, 0), rules)
     scores = scores - np.max(scores, axis=-1, keepdims=True, initial=-np.inf)
     weights = np.exp(scores)
     result = np.matmul(weights, v) / np.sum(weights, axis=-1, keepdims=True)
     if rules.nan_guard:
         alive = np.asarray(True) if visible is None else visible
-        if additive is not None:
-            alive = alive & (additive != -np.inf)
         alive = np.any(np.broadcast_to(alive, scores.shape), axis=-1, keepdims=True)
         result = np.where(alive, result, 0)
     return result
@@ -130,7 +146,7 @@ def flash_attention(
     if dtype not in (F32, F64):
         raise ValueError(f"expected 'accumulate' to be float32 or float64, got {dtype}")
     shape = (*q.shape[:3], k.shape[2])
-    rules = _Rules(
+    rules = Rules(
         None if mask is None else np.broadcast_to(mask, shape),
         1 / math.sqrt(q.shape[3]) if scale is None else scale,
         causal_offset if causal else None,
@@ -140,7 +156,7 @@ def flash_attention(
     return _attend_in_blocks(q, k, v, rules, dtype)
 
 
-def _attend_in_blocks(q: Array, k: Array, v: Array, rules: _Rules, dtype: DType) -> Array:
+def _attend_in_blocks(q: Array, k: Array, v: Array, rules: Rules, dtype: DType) -> Array:
     (batch, heads, rows, depth), (key_heads, columns) = q.shape, k.shape[1:3]
     grouped = (batch, key_heads, heads // max(key_heads, 1), rows)
     result = np.empty((batch, heads, rows, v.shape[3]), q.dtype)

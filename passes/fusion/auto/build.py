@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ge_dialect.ge.base import GEOp
+from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.structure import FusionOp, YieldOp, yield_of
 from ge_dialect.locations import fuse
 from ge_dialect.passes.fusion.auto.groups import Group, Groups
@@ -72,17 +73,24 @@ def build_kernel(group: Group, groups: Groups) -> FusionOp:
         for use in list(value.uses):
             if use.operation.parent is not body.block:
                 use.operation.operands[use.index] = result
+    _erase_rest(group, body)
+    return fusion
+
+
+def _erase_rest(group: Group, body: _Body) -> None:
+    """Erases what nothing reads any more, now that copies stand inside."""
     for op in body.emptied:
         op.operands = ()
     for key in sorted(group.views, reverse=True):
         view = group.views[key]
-        if view.parent is not None and view.results[0].first_use is None:  # copies stand inside
+        if view.parent is not None and view.results[0].first_use is None:
             view.detach()
             view.erase()
     for op in reversed(body.emptied):
         op.detach()
         op.erase()
-    return fusion
+    for op in body.spare:
+        op.erase()
 
 
 @dataclass
@@ -95,6 +103,8 @@ class _Body:
         values: What stands in the body for a value from outside, or of a kernel that is opened.
         inputs: Values from outside that the kernel reads, in order.
         emptied: Kernels whose ops moved here.
+        constants: The one constant of each value and type.
+        spare: Further constants of the same, whose readers are on their way here.
     """
 
     group: Group
@@ -103,6 +113,10 @@ class _Body:
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     inputs: dict[SSAValue, None] = field(default_factory=dict[SSAValue, None])
     emptied: list[FusionOp] = field(default_factory=list[FusionOp])
+    constants: dict[tuple[Attribute, Attribute], SSAValue] = field(
+        default_factory=dict[tuple[Attribute, Attribute], SSAValue]
+    )
+    spare: list[Operation] = field(default_factory=list[Operation])
 
     def take(self, op: Operation) -> None:
         """Moves an op into the body; of a kernel, what is in it."""
@@ -121,10 +135,24 @@ class _Body:
 
     def _move(self, op: Operation) -> None:
         op.detach()
+        if isinstance(op, ConstantOp) and (known := self._known(op)) is not op.result:
+            self.values[op.result] = known
+            self.spare.append(op)
+            return
         for index, operand in enumerate(op.operands):
             if (value := self._inside(operand)) is not operand:
                 op.operands[index] = value
         self.block.add_op(op)
+
+    def _cloned(self, op: ConstantOp) -> SSAValue:
+        clone = op.clone()
+        if (known := self._known(clone)) is clone.result:
+            self.block.add_op(clone)
+        return known
+
+    def _known(self, op: ConstantOp) -> SSAValue:
+        """Returns the constant of the body that is equal to one; itself where it is the first."""
+        return self.constants.setdefault((op.value, op.result.type), op.result)
 
     def _inside(self, value: SSAValue) -> SSAValue:
         if (found := self.values.get(value)) is not None:
@@ -132,7 +160,9 @@ class _Body:
         owner = value.owner
         if isinstance(owner, Operation) and owner.parent is self.block:
             return value
-        if value in self.groups.root or is_scalar_constant(value):
+        if isinstance(owner, ConstantOp) and is_scalar_constant(value):
+            self.values[value] = self._cloned(owner)
+        elif value in self.groups.root or value in self.groups.copied:
             assert isinstance(owner, Operation)
             clone = owner.clone({operand: self._inside(operand) for operand in owner.operands})
             self.block.add_op(clone)

@@ -14,7 +14,7 @@ from ge_dialect.ge.attention import FlashAttentionOp
 from ge_dialect.ge.base import Engine, GEOp
 from ge_dialect.ge.dtypes import dtype_of
 from ge_dialect.ge.types import is_tensor
-from ge_dialect.passes.fusion.auto.groups import Group, Groups, elements_of
+from ge_dialect.passes.fusion.auto.groups import Group, Groups, elements_of, ops_of
 from ge_dialect.passes.fusion.auto.peak import Profile
 from ge_dialect.passes.fusion.footprint import Fit, fit
 from ge_dialect.passes.fusion.tiling import Role, role_of
@@ -77,6 +77,7 @@ class Chooser:
         self.chunks: dict[int, int] = {}
         self.fits: dict[tuple[int, ...], Fit] = {}
         self.computing: dict[int, float] = {}
+        self.readers: dict[tuple[SSAValue, int, int], Role | None] = {}
 
     def run(self) -> None:
         """Joins pairs until none is left that is legal and saves bytes."""
@@ -134,7 +135,7 @@ class Chooser:
 
     def _consider_siblings(self, value: SSAValue, one: Group, other: Group) -> None:
         if one.products or other.products:
-            if {self._reader(value, group) for group in (one, other)} != {Role.CONTRACT}:
+            if any(self._reader(value, group) is not Role.CONTRACT for group in (one, other)):
                 return
         elif elements_of(one) != elements_of(other):
             return
@@ -142,6 +143,12 @@ class Chooser:
 
     def _reader(self, value: SSAValue, group: Group) -> Role | None:
         """Returns the role of an op of a group that reads a value as its first operand."""
+        key = (value, group.number, group.version)
+        if key not in self.readers:
+            self.readers[key] = self._first_reader(value, group)
+        return self.readers[key]
+
+    def _first_reader(self, value: SSAValue, group: Group) -> Role | None:
         groups = self.groups
         for op in group.leaves.values():
             if not op.operands:
@@ -194,10 +201,20 @@ class Chooser:
         fitted = self._fit(first, last)
         if (short := fitted.shortage) is not None:
             return Refusal(ReasonClass.COST, str(short), short.found, short.wanted)
+        if fitted.read_again:
+            more = fitted.read_again - self._read_again(first) - self._read_again(last)
+            if more >= pair.saved:
+                message = "tiles would read operands from HBM again"
+                found, wanted = f"{more} bytes more", f"at most {pair.saved - 1} bytes"
+                return Refusal(ReasonClass.COST, message, found, wanted)
         if (excess := self.profile.excess(first, last, self.strict)) > 0:
             message = "inputs would be live longer"
             return Refusal(ReasonClass.COST, message, f"{excess} bytes more at the peak", "none")
         return self._slower(pair, fitted)
+
+    def _read_again(self, group: Group) -> int:
+        """Returns the bytes that tiles of one group read more than once."""
+        return fit(ops_of(group), self.target, self.groups.alias).read_again
 
     def _fit(self, first: Group, last: Group) -> Fit:
         key = self.groups.signatures.of_pair(first, last)

@@ -7,7 +7,8 @@ The pair of kernels that saves most HBM bytes is joined first, again and again: 
 other, or two that read the same value. A pair is joined only where no way leads out of it and back,
 the tiles of all values in between fit on chip (`footprint.py`), the peak of live memory does not
 rise, and few tiles do not make it slower by the machine model. Views cost nothing and go along.
-Inner values that others read as well become results.
+Inner values that others read as well become results; what is cheap to compute from little, each
+kernel that reads it computes for itself (`recompute.py`).
 
 Limits: values whose size is not known keep products and reductions apart. Kernels of rules that
 are not built in stay as they are. Example: tests/filecheck/passes/fuse_auto.mlir.
@@ -30,6 +31,7 @@ from ge_dialect.passes.fusion.auto.build import build_kernel, kernel_name, put_i
 from ge_dialect.passes.fusion.auto.choose import Chooser
 from ge_dialect.passes.fusion.auto.groups import Group, Groups
 from ge_dialect.passes.fusion.auto.peak import peak_in_order
+from ge_dialect.passes.fusion.auto.recompute import groups_of
 from ge_dialect.passes.fusion.fuse_rules import blocks_of
 from ge_dialect.passes.fusion.registry import growing_rules
 
@@ -67,18 +69,18 @@ class FuseAutoPass(ModulePass):
                 for block in blocks_of(function):
                     chooser = self._chosen(block, target)
                     _tell_refused(chooser)
-                    if chooser.joined:
+                    if chooser.joined or chooser.groups.copied:
                         _build(block, chooser.groups)
 
     def _chosen(self, block: Block, target: Target) -> Chooser:
         """Returns what to join in a block: with care, where the peak would rise otherwise."""
         alignment = target.hbm.alignment
-        groups = Groups(block, growing_rules())
+        groups = groups_of(block, growing_rules(), target)
         before = peak_in_order(groups, alignment)
         chooser = Chooser(groups, target, self.max_ops, self.max_products)
         chooser.run()
         if chooser.joined and peak_in_order(groups, alignment) > before:
-            groups = Groups(block, growing_rules())
+            groups = groups_of(block, growing_rules(), target)
             chooser = Chooser(groups, target, self.max_ops, self.max_products, strict=True)
             chooser.run()
         return chooser
@@ -87,7 +89,7 @@ class FuseAutoPass(ModulePass):
 def _build(block: Block, groups: Groups) -> None:
     built: dict[int, Operation] = {}
     for group in sorted(groups.groups.values(), key=lambda group: group.order):
-        if len(group.members) == 1:
+        if len(group.members) == 1 and not groups.copies(group):
             continue
         last = group.members[max(group.members)]
         if not rewrites.permit(NAME, _RULE, last):

@@ -91,11 +91,13 @@ class Groups:
     Attributes:
         block: The block.
         growing: Names of rules whose kernels may grow; those of others stay as they are.
+        again: Ops that each reader does for itself; they belong to no group.
         groups: By number.
         owner: The group that makes a value.
         users: The groups that read a value.
         outside: Values that the terminator or a foreign op reads.
         root: The value whose bytes a view has.
+        copied: Where the results of `again` are made.
         alias: What arguments and results of kernels stand for.
         sizes: Bytes of values.
         positions: Where values are made.
@@ -104,6 +106,7 @@ class Groups:
 
     block: Block
     growing: Collection[str]
+    again: Collection[Operation] = ()
     groups: dict[int, Group] = field(default_factory=dict[int, Group])
     owner: dict[SSAValue, Group] = field(default_factory=dict[SSAValue, Group])
     users: dict[SSAValue, dict[int, None]] = field(default_factory=dict[SSAValue, dict[int, None]])
@@ -112,6 +115,7 @@ class Groups:
         default_factory=dict[SSAValue, tuple[SSAValue, int]]
     )
     views: dict[int, GEOp] = field(default_factory=dict[int, GEOp])
+    copied: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     alias: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     sizes: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     positions: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
@@ -119,7 +123,7 @@ class Groups:
     effects: Group | None = None
 
     def __post_init__(self) -> None:
-        position = 0
+        position, again = 0, set(self.again)
         for op in self.block.ops:
             position += 1
             if isinstance(op, ConstantOp):
@@ -130,8 +134,15 @@ class Groups:
                 base = self.root.get(op.operands[0])
                 self.root[op.results[0]] = (op.operands[0] if base is None else base[0], position)
                 self.views[position] = op
+            elif op in again:
+                self.copied[op.results[0]] = position
             else:
                 position = self._add(op, position)
+
+    def copies(self, group: Group) -> list[GEOp]:
+        """Returns the ops that a group does although others do them as well."""
+        views = group.views.values() if self.copied else ()
+        return [op for op in views if op.results[0] in self.copied]
 
     def size(self, value: SSAValue) -> int:
         """Returns the bytes of a value."""
@@ -155,7 +166,9 @@ class Groups:
     def _add(self, op: Operation, position: int) -> int:
         leaves, last = self._leaves(op, position)
         number = position
-        group = Group(number, {position: op}, leaves, position, position, self.is_open(op))
+        group = Group(
+            number, {position: op}, leaves, position, position, may_grow(op, self.growing)
+        )
         roles = [role_of(type(leaf)) for leaf in leaves.values()]
         group.hard = sum(role.is_hard for role in roles)
         group.products = roles.count(Role.CONTRACT)
@@ -166,8 +179,8 @@ class Groups:
                 self.effects.later = group
             self.effects = group
             group.open = False
-        for value in _reads(op):
-            self._read(group, op, value)
+        for index, value in enumerate(_reads(op)):
+            self._read(group, op, index, value)
         for result in op.results:
             self.owner[result] = group
             self.positions[result] = len(self.positions)
@@ -191,34 +204,25 @@ class Groups:
             self.alias[result] = value
         return leaves, position
 
-    def is_open(self, op: Operation) -> bool:
-        """Whether an op may become part of a larger kernel."""
-        if isinstance(op, FusionOp):
-            rules = [] if op.rule is None else op.rule.data.split("+")
-            if any(rule not in self.growing for rule in rules):
-                return False
-            return all(
-                role_of(type(inner)) is not Role.CLOSED
-                for inner in op.body.block.ops
-                if isinstance(inner, GEOp) and not isinstance(inner, ConstantOp)
-            )
-        if not isinstance(op, GEOp) or op.regions or isinstance(op, DropoutOp):
-            return False
-        return role_of(type(op)) is not Role.CLOSED and all(is_tensor(r.type) for r in op.results)
-
-    def _read(self, group: Group, op: Operation, value: SSAValue) -> None:
+    def _read(self, group: Group, op: Operation, index: int, value: SSAValue) -> None:
         while (found := self.root.get(value)) is not None:
             view = self.views[found[1]]
             group.views[found[1]] = view
             value = view.operands[0]
         if is_scalar_constant(value):
             return
-        size = self.size(value)
-        if isinstance(op, _INDEXING) and value is op.operands[0]:
-            size = min(size, sum(self.size(result) for result in op.results))
-        group.reads[value] = min(self.size(value), group.reads.get(value, 0) + size)
-        if not isinstance(op, _INDEXING):
-            group.reads[value] = self.size(value)
+        if (place := self.copied.get(value)) is not None:
+            source = value.owner
+            assert isinstance(source, GEOp)
+            group.views[place] = source
+            for inner, operand in enumerate(source.operands):
+                self._read(group, source, inner, operand)
+            return
+        picked = None if op.regions and not isinstance(op, FusionOp) else picked_bytes(op, index)
+        size = whole = self.size(value)
+        if picked is not None:
+            size = min(whole, group.reads.get(value, 0) + picked)
+        group.reads[value] = size
         self.users.setdefault(value, {})[group.number] = None
 
     def before(self, group: Group) -> Iterable[Group]:
@@ -319,6 +323,27 @@ class Groups:
         return tuple(kept)
 
 
+def may_grow(op: Operation, growing: Collection[str]) -> bool:
+    """Whether an op may become part of a larger kernel.
+
+    Args:
+        op: Of a kernel, the rules it comes from count.
+        growing: As in `Groups`.
+    """
+    if isinstance(op, FusionOp):
+        rules = [] if op.rule is None else op.rule.data.split("+")
+        if any(rule not in growing for rule in rules):
+            return False
+        return all(
+            role_of(type(inner)) is not Role.CLOSED
+            for inner in op.body.block.ops
+            if isinstance(inner, GEOp) and not isinstance(inner, ConstantOp)
+        )
+    if not isinstance(op, GEOp) or op.regions or isinstance(op, DropoutOp):
+        return False
+    return role_of(type(op)) is not Role.CLOSED and all(is_tensor(r.type) for r in op.results)
+
+
 def _order(group: Group) -> int:
     return group.order
 
@@ -328,6 +353,40 @@ def _reads(op: Operation) -> list[SSAValue]:
     if not op.regions or isinstance(op, FusionOp):
         return list(op.operands)
     return [value for inner in op.walk() for value in inner.operands]
+
+
+def picked_bytes(op: Operation, index: int) -> int | None:
+    """Returns the bytes that are picked out of an operand by index; None where all are read.
+
+    Args:
+        op: Of a kernel, the ops inside count.
+        index: Of the operand.
+    """
+    if not isinstance(op, FusionOp):
+        return _picked(op, index)
+    return _picked_of(op.body.block.args[index])
+
+
+def _picked_of(value: SSAValue) -> int | None:
+    total = 0
+    for use in value.uses:
+        if (size := _picked(use.operation, use.index)) is None:
+            return None
+        total += size
+    return total
+
+
+def _picked(op: Operation, index: int) -> int | None:
+    if isinstance(op, _INDEXING) and index == 0:
+        return sum(bytes_of(result) for result in op.results)
+    inside = isinstance(op, GEOp) and op.view_of() == index and len(op.results) == 1
+    return _picked_of(op.results[0]) if inside else None
+
+
+def ops_of(group: Group) -> list[GEOp]:
+    """Returns the ops of a group, those of kernels and views included, producers first."""
+    ops = group.leaves | group.views
+    return [ops[place] for place in sorted(ops)]
 
 
 def elements_of(group: Group) -> int:

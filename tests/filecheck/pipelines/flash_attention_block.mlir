@@ -2,7 +2,7 @@
 //
 // RUN: ge-opt %examples/flash_attention_block.mlir -p ge-infer-types | filecheck %s --check-prefix=PARSE
 // RUN: ge-opt %examples/flash_attention_block.mlir -p ge-optimize | filecheck %s --check-prefix=FUSED
-// RUN: ge-opt %examples/flash_attention_block.mlir -p ge-optimize,ge-bufferize,ge-assign-streams,ge-plan-memory | filecheck %s --check-prefix=MEMORY
+// RUN: ge-opt %examples/flash_attention_block.mlir -p ge-raise,ge-fuse-rules,ge-bufferize,ge-assign-streams,ge-plan-memory | filecheck %s --check-prefix=MEMORY
 // RUN: ge-opt %s -p ge-lower{streams=2} --split-input-file | filecheck %s --check-prefix=STREAMS
 
 // Stage 1, graph: eight nodes (and the transpose that ONNX's MatMul needs), all types known.
@@ -16,10 +16,9 @@
 // PARSE-NEXT:    ge.add
 // PARSE-NEXT:    func.return
 
-// Stage 2, optimisation: two kernels; the scale is the f16 the model holds, exactly.
+// Stage 2, optimisation: one kernel, head by head; the scale is the f16 the model holds, exactly.
 // FUSED-LABEL: func.func @block
-// FUSED:         %q, %k, %v = ge.fusion "QKVProjectionFusion"
-// FUSED:         %y = ge.fusion "FlashAttentionAdd"(%q, %k, %v, %x)
+// FUSED:         %y = ge.fusion "FusedQKVProjectionFlashAttentionAdd"(%x, %wq, %wk, %wv) rule "FlashAttentionAdd+QKVProjection"
 // FUSED:           %[[A:.*]] = ge.flash_attention {{.*}} scale 8.83789062e-02
 // FUSED-NEXT:      ge.add %{{.*}}, %[[A]]
 // FUSED:         func.return %y
@@ -33,7 +32,7 @@
 // FUSED-NEXT:    }
 // FUSED-NEXT:    func.return %y
 
-// Stage 3, memory: [1,32,1024,128] f16 is 8 MiB; Q, K and V, input and output: 40 MiB, the least there is.
+// Stage 3, memory, with the rules' two kernels: [1,32,1024,128] f16 is 8 MiB; Q, K and V, input and output: 40 MiB, the least there is.
 // MEMORY-LABEL: ge_exec.plan @block
 // MEMORY-NEXT:    %work = ge_exec.arena "work" tier <hbm> size 41943040 lower_bound 41943040
 // MEMORY-NEXT:    %weights = ge_exec.arena "weights" tier <hbm> size 98304

@@ -57,10 +57,19 @@ class Builder:
             constant.location = self.location
             op.erase()
             return constant.results
+        self.append(op)
+        return op.results
+
+    def append(self, op: Operation) -> None:
+        """Adds an op as it is."""
+        op.location = self.location
         self.use(op.operands)
         self._insert(op, self.block)
         self._emitted.append(op)
-        return op.results
+
+    def emitted_since(self, mark: int) -> Sequence[Operation]:
+        """Returns the ops that were added since a mark."""
+        return self._emitted[mark:]
 
     def use(self, values: Sequence[SSAValue]) -> None:
         """Adds those of `values` to the function that are constants not yet in it."""

@@ -1,0 +1,262 @@
+"""How a kernel is computed tile by tile, and where on the chip its values lie meanwhile.
+
+A kernel's iteration space is a nest of loops, outermost first; each loop has an extent and a tile.
+Every value of the body is cut along some loops: a dimension names the loops that cut it, each with
+the elements of the dimension that one step of the loop stands for. What no loop cuts is whole in
+every tile; a result that some loop does not cut is written in the first turn of that loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TypeAlias
+
+from xdsl.ir import Block, Data, Operation, SSAValue
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+
+TIERS = ("l1", "ub", "l0c")
+"""Levels of memory of one core: of operands of products, of vectors, of results of products."""
+
+SCORES, WEIGHTS = "scores", "weights"
+"""Names of the inner values of an attention, behind its own and a point."""
+
+Cut: TypeAlias = tuple[tuple[int, int], ...]
+"""How one dimension is cut: (loop, elements a step), outermost first; none where it is whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class TileLoop:
+    """A loop over tiles.
+
+    Attributes:
+        extent: Steps in all.
+        tile: Steps of one tile; the last tile may have fewer.
+        inner: Whether it runs inside of each tile, over the keys of an attention.
+    """
+
+    extent: int
+    tile: int
+    inner: bool = False
+
+    @property
+    def trips(self) -> int:
+        """How many tiles there are along the loop."""
+        return -(-self.extent // self.tile)
+
+    def span(self, index: int) -> tuple[int, int]:
+        """Returns the first step of a tile, and the first after it."""
+        start = index * self.tile
+        return start, min(start + self.tile, self.extent)
+
+
+@dataclass(frozen=True, slots=True)
+class TileBuffer:
+    """Where the tiles of a value lie.
+
+    Attributes:
+        name: Of the value, as `value_names` gives it.
+        tier: One of `TIERS`.
+        offset: In bytes, from the start of the tier of one core.
+        size: In bytes, of one copy. Of an operand or a result it may be less than a tile: then the
+            tile passes through in blocks of this size.
+        copies: 2 where the next tile is fetched, or the last one written, meanwhile.
+        cuts: One a dimension.
+    """
+
+    name: str
+    tier: str
+    offset: int
+    size: int
+    copies: int
+    cuts: tuple[Cut, ...]
+
+    @property
+    def end(self) -> int:
+        """First byte after all copies."""
+        return self.offset + self.size * self.copies
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.tier.upper()}[{self.offset}, {self.size * self.copies}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Tiling:
+    """The tiling of a kernel.
+
+    Attributes:
+        loops: Outermost first; inner ones last.
+        buffers: One a value of the body that is no constant, in order, then two an attention.
+        reread: Bytes that are read from HBM once more because of the tiles.
+    """
+
+    loops: tuple[TileLoop, ...]
+    buffers: tuple[TileBuffer, ...]
+    reread: int = 0
+
+    @property
+    def outer(self) -> Sequence[TileLoop]:
+        """The loops over tiles of the results."""
+        return [loop for loop in self.loops if not loop.inner]
+
+    @property
+    def tiles(self) -> int:
+        """How many tiles the results have."""
+        count = 1
+        for loop in self.outer:
+            count *= loop.trips
+        return count
+
+    def by_name(self) -> dict[str, TileBuffer]:
+        """Returns the buffers by name."""
+        return {buffer.name: buffer for buffer in self.buffers}
+
+    def steps(self) -> Iterator[tuple[tuple[int, int], ...]]:
+        """Yields the tiles in order, each as the span of every outer loop."""
+        spans = [[loop.span(index) for index in range(loop.trips)] for loop in self.outer]
+        yield from product(*spans)
+
+    def used(self, tier: str) -> int:
+        """Returns the bytes of a tier that the kernel needs."""
+        return max((buffer.end for buffer in self.buffers if buffer.tier == tier), default=0)
+
+
+def span_of(cut: Cut, spans: Sequence[tuple[int, int]], size: int) -> tuple[int, int]:
+    """Returns where a tile starts and ends in a dimension.
+
+    Args:
+        cut: Of the dimension.
+        spans: Of the loops.
+        size: Of the dimension, in elements.
+    """
+    if not cut:
+        return 0, size
+    start = sum(spans[loop][0] * stride for loop, stride in cut)
+    last = sum((spans[loop][1] - 1) * stride for loop, stride in cut)
+    return start, last + min(stride for _, stride in cut)
+
+
+def tile_shape(
+    cuts: Sequence[Cut], spans: Sequence[tuple[int, int]], shape: Sequence[int]
+) -> tuple[int, ...]:
+    """Returns the shape of a tile of a value of some shape."""
+    ends = [span_of(cut, spans, size) for cut, size in zip(cuts, shape, strict=True)]
+    return tuple(end - start for start, end in ends)
+
+
+def value_names(block: Block) -> dict[str, SSAValue]:
+    """Returns the values of a kernel's body by name, in order, constants left out.
+
+    Arguments are `in0`, `in1` and so on; results are named after their op, and numbered together.
+    """
+    found: dict[str, SSAValue] = {f"in{arg.index}": arg for arg in block.args}
+    for result in results_of(block):
+        owner = result.owner
+        assert isinstance(owner, Operation)
+        found[f"{owner.name.rpartition('.')[2]}{len(found) - len(block.args)}"] = result
+    return found
+
+
+def results_of(block: Block) -> Iterator[SSAValue]:
+    """Yields the results of the ops of a body in order, those of constants left out."""
+    for op in block.ops:
+        if op.name != "ge.constant":
+            yield from op.results
+
+
+@irdl_attr_definition
+class TilingAttr(Data[Tiling]):
+    """The tiling of a kernel.
+
+    `#ge_exec.tiling<[32 by 1, 1024 by 128], ["in0" ub[0, 4096 x 2] (0, 1, -)]>`: the loops, then
+    the place of the tiles of each value in a level of memory of one core, as offset and size in
+    bytes, twice where two tiles are there at a time, and how its dimensions are cut: `-` not at
+    all, `1` along loop 1, `1*64` in steps of 64 elements, `0*64 + 1` along two loops. `keys` marks
+    a loop inside of each tile. `reread 4096` says how many bytes are read from HBM once more.
+    """
+
+    name = "ge_exec.tiling"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Tiling:
+        with parser.in_angle_brackets():
+            square = parser.Delimiter.SQUARE
+            loops = parser.parse_comma_separated_list(square, lambda: _parse_loop(parser))
+            parser.parse_punctuation(",")
+            buffers = parser.parse_comma_separated_list(square, lambda: _parse_buffer(parser))
+            reread = parser.parse_integer() if parser.parse_optional_keyword("reread") else 0
+        return Tiling(tuple(loops), tuple(buffers), reread)
+
+    def print_parameter(self, printer: Printer) -> None:
+        tiling = self.data
+        with printer.in_angle_brackets():
+            printer.print_string("[")
+            printer.print_list(tiling.loops, lambda loop: printer.print_string(_loop_text(loop)))
+            printer.print_string("], [")
+            printer.print_list(tiling.buffers, lambda one: printer.print_string(_buffer_text(one)))
+            printer.print_string("]")
+            if tiling.reread:
+                printer.print_string(f" reread {tiling.reread}")
+
+
+def _loop_text(loop: TileLoop) -> str:
+    return f"{'keys ' if loop.inner else ''}{loop.extent} by {loop.tile}"
+
+
+def _buffer_text(buffer: TileBuffer) -> str:
+    copies = f" x {buffer.copies}" if buffer.copies != 1 else ""
+    cuts = ", ".join(map(cut_text, buffer.cuts))
+    return f'"{buffer.name}" {buffer.tier}[{buffer.offset}, {buffer.size}{copies}] ({cuts})'
+
+
+def cut_text(cut: Cut) -> str:
+    """Returns how a dimension is cut, as the attribute spells it."""
+    terms = [f"{loop}*{stride}" if stride != 1 else str(loop) for loop, stride in cut]
+    return " + ".join(terms) or "-"
+
+
+def _parse_loop(parser: AttrParser) -> TileLoop:
+    inner = parser.parse_optional_keyword("keys") is not None
+    extent = parser.parse_integer(allow_boolean=False, allow_negative=False)
+    parser.parse_keyword("by")
+    tile = parser.parse_integer(allow_boolean=False, allow_negative=False)
+    if not 0 < tile <= extent:
+        parser.raise_error(f"expected a tile of 1 to {extent} steps, got {tile}")
+    return TileLoop(extent, tile, inner)
+
+
+def _parse_buffer(parser: AttrParser) -> TileBuffer:
+    name = parser.parse_str_literal()
+    tier = parser.parse_identifier()
+    if tier not in TIERS:
+        parser.raise_error(f"expected one of {', '.join(TIERS)}, got {tier}")
+    parser.parse_punctuation("[")
+    offset = parser.parse_integer(allow_boolean=False, allow_negative=False)
+    parser.parse_punctuation(",")
+    size = parser.parse_integer(allow_boolean=False, allow_negative=False)
+    copies = 1
+    if parser.parse_optional_keyword("x"):
+        copies = parser.parse_integer(allow_boolean=False, allow_negative=False)
+    parser.parse_punctuation("]")
+    cuts = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: _parse_cut(parser))
+    return TileBuffer(name, tier, offset, size, copies, tuple(cuts))
+
+
+def _parse_cut(parser: AttrParser) -> Cut:
+    if parser.parse_optional_punctuation("-"):
+        return ()
+    terms = [_parse_term(parser)]
+    while parser.parse_optional_punctuation("+"):
+        terms.append(_parse_term(parser))
+    return tuple(terms)
+
+
+def _parse_term(parser: AttrParser) -> tuple[int, int]:
+    loop = parser.parse_integer(allow_boolean=False, allow_negative=False)
+    stride = 1
+    if parser.parse_optional_punctuation("*"):
+        stride = parser.parse_integer(allow_boolean=False, allow_negative=False)
+    return loop, stride

@@ -1,0 +1,307 @@
+"""The check of tilings, from a kernel's body and its tiling alone.
+
+Checked: the tiles of every result cover it; a tile of a value is one contiguous run of each
+dimension; the tiles of operands are what the ops need for the tiles of their results, by the ops'
+own inference of types; nothing is cut that an op reads whole; values that are on the chip at the
+same time share no byte, have room for their tiles, and lie within the chip's memory; an operand
+that a result may be written over is cut as that result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.attention import FlashAttentionOp
+from ge_dialect.ge.base import GEOp, set_type
+from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.ge.dtypes import dtype_of, is_float
+from ge_dialect.ge.in_place import in_place_pairs_of
+from ge_dialect.ge.types import tensor_of, tensor_type
+from ge_dialect.ge_exec import KernelOp, PlanOp, kernels_by_name
+from ge_dialect.ge_exec.tiling import (
+    SCORES,
+    WEIGHTS,
+    Cut,
+    TileBuffer,
+    Tiling,
+    cut_text,
+    tile_shape,
+    value_names,
+)
+from ge_dialect.lowering.plan_clocks import CODE
+from ge_dialect.lowering.whole_axes import whole_axes
+from ge_dialect.targets.dlti import attached_target
+
+_COMPUTED_BYTES = 4
+"""Bytes of a number in L0C, and of a float in UB, at least."""
+
+ALIGNMENT = 32
+"""Of every offset in bytes: the least that any level of memory asks for."""
+
+
+def check_tiles(plan: PlanOp) -> None:
+    """Checks the tilings of the kernels beside a plan, on the machine that the module names."""
+    kernels = [kernel for kernel in kernels_by_name(plan).values() if kernel.tiling is not None]
+    module = plan.parent_op()
+    target = attached_target(module) if kernels and isinstance(module, ModuleOp) else None
+    sizes = None if target is None else {name: tier.size for name, tier in target.tiers.items()}
+    for kernel in kernels:
+        verify_tiles(kernel, sizes)
+
+
+def verify_tiles(kernel: KernelOp, sizes: Mapping[str, int] | None) -> None:
+    """Checks the tiling of a kernel that has one.
+
+    Args:
+        kernel: With a body that verifies.
+        sizes: Bytes of each level of memory of one core; None where no target is known.
+
+    Raises:
+        GEError: It is not right (GE0540); says which value, and what was expected.
+    """
+    if (tiling := kernel.tiling) is not None:
+        _Check(kernel, tiling, sizes).run()
+
+
+@dataclass
+class _Check:
+    kernel: KernelOp
+    tiling: Tiling
+    sizes: Mapping[str, int] | None
+    values: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
+    names: dict[SSAValue, str] = field(default_factory=dict[SSAValue, str])
+
+    def run(self) -> None:
+        block = self.kernel.body.block
+        self.values = value_names(block)
+        self.names = {value: name for name, value in self.values.items()}
+        self.buffers = self.tiling.by_name()
+        assert block.last_op is not None
+        self.results = [value for value in block.last_op.operands if value in self.names]
+        self.ops = [
+            op for op in block.ops if isinstance(op, GEOp) and not isinstance(op, ConstantOp)
+        ]
+        self._check_loops()
+        self._check_covered()
+        self._check_tiles()
+        for op in self.ops:
+            self._check_whole(op)
+            if isinstance(op, FlashAttentionOp):
+                self._check_attention(op)
+        for i, j in in_place_pairs_of(block):
+            self._check_alike(block.args[i], block.last_op.operands[j])
+        self._check_bytes()
+
+    def _fail(self, what: str) -> GEError:
+        return GEError(
+            CODE, f"the tiles of @{self.kernel.sym_name.data}: {what}", hint="run ge-tile-kernels"
+        )
+
+    def _check_loops(self) -> None:
+        for index, loop in enumerate(self.tiling.loops):
+            if not 0 < loop.tile <= loop.extent:
+                raise self._fail(f"loop {index} of {loop.extent} steps has tiles of {loop.tile}")
+
+    def _check_covered(self) -> None:
+        """Every dimension is covered once by the loops that cut it.
+
+        A result that some loop does not cut is written in the first turn of that loop alone.
+        """
+        for name, value in self.values.items():
+            cuts = self.buffers[name].cuts
+            for size, cut in zip(tensor_of(value).get_shape(), cuts, strict=True):
+                self._check_cut(name, size, cut)
+            used = [loop for cut in cuts for loop, _ in cut]
+            if len(set(used)) != len(used):
+                raise self._fail(f"'{name}' is cut twice along one loop")
+
+    def _check_cut(self, name: str, size: int, cut: Cut) -> None:
+        left = size
+        for place, (index, stride) in enumerate(cut):
+            loop = self.tiling.loops[index]
+            if loop.inner:
+                raise self._fail(f"'{name}' is cut along loop {index}, which is one over keys")
+            if stride < 1 or loop.extent * stride != left:
+                raise self._fail(
+                    f"'{name}' is cut along {cut_text(cut)}: {loop.extent} steps of {stride} are"
+                    f" not {left} elements"
+                )
+            if place + 1 < len(cut) and loop.tile != 1:
+                raise self._fail(f"'{name}' is cut along {cut_text(cut)} into tiles with gaps")
+            left = stride
+
+    def _check_tiles(self) -> None:
+        """The first tile, and the last, which may be smaller, are what the ops make of them."""
+        outer = self.tiling.outer
+        spans = [[loop.span(0) for loop in outer], [loop.span(loop.trips - 1) for loop in outer]]
+        for one in spans if any(loop.trips > 1 for loop in outer) else ():
+            body = self.kernel.body.clone()
+            for name, value in value_names(body.block).items():
+                shape = tile_shape(self.buffers[name].cuts, one, tensor_of(value).get_shape())
+                set_type(value, tensor_type(tensor_of(value).element_type, shape))
+            for op in body.block.ops:
+                self._check_op(op)
+
+    def _check_op(self, op: Operation) -> None:
+        if not isinstance(op, GEOp) or isinstance(op, ConstantOp):
+            return
+        try:
+            op.verify_()
+        except VerifyException as error:
+            raise self._fail(f"'{op.name}' does not fit them: {error}") from error
+
+    def _check_whole(self, op: GEOp) -> None:
+        for index, operand in enumerate(op.operands):
+            if operand not in self.names:
+                continue  # a constant is never cut
+            buffer = self.buffers[self.names[operand]]
+            for axis in whole_axes(op, index):
+                if buffer.cuts[axis]:
+                    raise self._fail(
+                        f"'{buffer.name}' is cut along dimension {axis}, which '{op.name}'"
+                        " reads whole"
+                    )
+
+    def _check_attention(self, op: FlashAttentionOp) -> None:
+        name = self.names[op.result]
+        rows, keys = self.buffers[name].cuts, tensor_of(op.k).get_shape()[2]
+        for inner in (SCORES, WEIGHTS):
+            buffer = self.buffers[f"{name}.{inner}"]
+            if buffer.cuts[:3] != rows[:3]:
+                raise self._fail(f"'{buffer.name}' is cut otherwise than '{name}'")
+            block = self._keys(buffer, keys)
+            shape = tile_shape(rows, self._first(), tensor_of(op.result).get_shape())
+            needed = prod(shape[:3]) * block * dtype_of(op.accumulate).storage_bytes
+            if buffer.size < needed:
+                raise self._small(buffer, needed)
+        if len({self.buffers[f"{name}.{inner}"].cuts[3] for inner in (SCORES, WEIGHTS)}) > 1:
+            raise self._fail(f"scores and weights of '{name}' are cut along different loops")
+
+    def _keys(self, buffer: TileBuffer, keys: int) -> int:
+        """Returns how many keys a block of an attention has."""
+        cut = buffer.cuts[3]
+        if len(cut) == 0:
+            return keys
+        (index, stride), *more = cut
+        loop = self.tiling.loops[index]
+        if more or not loop.inner or stride != 1 or loop.extent != keys:
+            raise self._fail(f"'{buffer.name}' is not cut along a loop over its {keys} keys")
+        return loop.tile
+
+    def _check_alike(self, argument: SSAValue, result: SSAValue) -> None:
+        one, other = (self.buffers[self.names[value]] for value in (argument, result))
+        if one.cuts != other.cuts:
+            raise self._fail(
+                f"'{other.name}' may be written over '{one.name}', which is cut otherwise"
+            )
+        outer = {index for index, loop in enumerate(self.tiling.loops) if not loop.inner}
+        if missing := sorted(outer - {loop for cut in other.cuts for loop, _ in cut}):
+            raise self._fail(
+                f"'{other.name}' may be written over '{one.name}', which later turns of loop"
+                f" {missing[0]} read again"
+            )
+
+    def _first(self) -> list[tuple[int, int]]:
+        return [loop.span(0) for loop in self.tiling.loops]
+
+    def _check_bytes(self) -> None:
+        lives: list[tuple[TileBuffer, int, int]] = []
+        reads = self._reads()
+        for name, value in self.values.items():
+            buffer = self.buffers[name]
+            self._check_size(buffer, value, bool(reads.get(value)))
+            source = self._viewed(value)
+            if source is not None:
+                self._check_view(buffer, self.buffers[self.names[source]])
+            else:
+                lives.append((buffer, *self._life(value, buffer, reads)))
+        for step, op in enumerate(self.ops):
+            if isinstance(op, FlashAttentionOp):
+                name = self.names[op.result]
+                lives += [(self.buffers[f"{name}.{one}"], step, step) for one in (SCORES, WEIGHTS)]
+        for buffer, _, _ in lives:
+            self._check_place(buffer)
+        self._check_apart(lives)
+
+    def _reads(self) -> dict[SSAValue, list[int]]:
+        """Returns the ops that read each value; a view's readers read what it is a view of."""
+        found: dict[SSAValue, list[int]] = {}
+        for step, op in enumerate(self.ops):
+            for operand in op.operands:
+                seen: SSAValue | None = operand
+                while seen is not None:
+                    found.setdefault(seen, []).append(step)
+                    seen = self._viewed(seen)
+        return found
+
+    def _viewed(self, value: SSAValue) -> SSAValue | None:
+        """Returns the value whose bytes another has, if it is one of the body."""
+        if not isinstance(op := value.owner, GEOp) or (index := op.view_of()) is None:
+            return None
+        return source if (source := op.operands[index]) in self.names else None
+
+    def _life(
+        self, value: SSAValue, buffer: TileBuffer, reads: Mapping[SSAValue, Sequence[int]]
+    ) -> tuple[int, int]:
+        """Returns the first and last op while which a value is on the chip."""
+        last = len(self.ops) - 1
+        if buffer.copies > 1:
+            return 0, last
+        steps = list(reads.get(value, ()))
+        if isinstance(value.owner, GEOp):
+            steps.append(self.ops.index(value.owner))
+        if any(self._root(result) is value for result in self.results):
+            steps.append(last)
+        return min(steps, default=0), max(steps, default=0)
+
+    def _root(self, value: SSAValue) -> SSAValue:
+        while (source := self._viewed(value)) is not None:
+            value = source
+        return value
+
+    def _check_size(self, buffer: TileBuffer, value: SSAValue, is_read: bool) -> None:
+        """What is computed and read again is there whole; the rest may pass in blocks."""
+        if not isinstance(self._root(value).owner, GEOp) or not is_read:
+            return
+        type_ = tensor_of(value)
+        width = dtype_of(type_.element_type).storage_bytes
+        if buffer.tier == "l0c" or (buffer.tier == "ub" and is_float(type_.element_type)):
+            width = max(width, _COMPUTED_BYTES)
+        needed = width * prod(tile_shape(buffer.cuts, self._first(), type_.get_shape()))
+        if buffer.size < needed:
+            raise self._small(buffer, needed)
+
+    def _small(self, buffer: TileBuffer, needed: int) -> GEError:
+        return self._fail(f"a tile of '{buffer.name}' takes {needed} bytes, it has {buffer.size}")
+
+    def _check_view(self, buffer: TileBuffer, source: TileBuffer) -> None:
+        def place(one: TileBuffer) -> tuple[str, int, int, int]:
+            return one.tier, one.offset, one.size, one.copies
+
+        if place(buffer) != place(source):
+            raise self._fail(f"'{buffer.name}' has the bytes of '{source.name}', but not its place")
+
+    def _check_place(self, buffer: TileBuffer) -> None:
+        if buffer.offset % ALIGNMENT or buffer.copies not in (1, 2):
+            raise self._fail(
+                f"expected {buffer} to begin at a multiple of {ALIGNMENT} bytes, once or twice"
+            )
+        if self.sizes is not None and buffer.end > (size := self.sizes[buffer.tier]):
+            raise self._fail(
+                f"'{buffer.name}' ends at byte {buffer.end} of {buffer.tier.upper()}, which has"
+                f" {size}"
+            )
+
+    def _check_apart(self, lives: Sequence[tuple[TileBuffer, int, int]]) -> None:
+        for place, (one, first, last) in enumerate(lives):
+            for other, start, end in lives[:place]:
+                together = one.tier == other.tier and first <= end and start <= last
+                if together and one.offset < other.end and other.offset < one.end:
+                    raise self._fail(f"{other} and {one} share bytes while both are on the chip")

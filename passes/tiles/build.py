@@ -1,0 +1,218 @@
+"""From the body of a kernel to what its tiles need: the rules of `working_set.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from math import prod
+
+from xdsl.ir import Block, SSAValue
+
+from ge_dialect.ge.attention import FlashAttentionOp
+from ge_dialect.ge.base import GEOp
+from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.ge.dtypes import dtype_of, is_float
+from ge_dialect.ge.in_place import in_place_pairs_of
+from ge_dialect.ge.types import tensor_of
+from ge_dialect.ge_exec.tiling import SCORES, WEIGHTS, value_names
+from ge_dialect.passes.fusion.tiling import Role, role_of
+from ge_dialect.passes.tiles.pieces import Piece, PieceTable, fix, leaves
+from ge_dialect.passes.tiles.relations import relate
+from ge_dialect.passes.tiles.working_set import SUM_BYTES, Held, WorkingSet
+
+
+def working_set(block: Block) -> WorkingSet:
+    """Returns what a kernel's body needs on the chip, for tiles of any size.
+
+    Linear in the dimensions of the values of the body.
+
+    Raises:
+        ValueError: A shape is not static.
+    """
+    return _Builder(block).build()
+
+
+class _Builder:
+    """Collects the values of a body, and the pieces of their dimensions."""
+
+    def __init__(self, block: Block):
+        self.block = block
+        self.table = PieceTable()
+        self.ops = [
+            op for op in block.ops if isinstance(op, GEOp) and not isinstance(op, ConstantOp)
+        ]
+        last = block.last_op
+        assert last is not None
+        self.results: Sequence[SSAValue] = tuple(last.operands)
+        self.loops: dict[Piece, int] = {}
+        self.set = WorkingSet()
+
+    def build(self) -> WorkingSet:
+        for op in self.ops:
+            for operand in op.operands:
+                if isinstance(operand.owner, ConstantOp):
+                    self.table.whole(operand)
+            relate(self.table, op)
+        self._settle()
+        self._hold()
+        return self.set
+
+    def _settle(self) -> None:
+        """Finds the loops: what may be cut, is part of all results, and what that depends on."""
+        for i, j in in_place_pairs_of(self.block):
+            self.table.same(self.block.args[i], self.results[j])
+        everything = [dim for dims in self.table.of_value.values() for dim in dims]
+        common = self._of_results()
+        kept = {piece for piece in common if not piece.fixed}
+        for dim in everything:
+            fix(piece for piece in leaves(dim) if piece not in kept)
+        before: dict[Piece, set[Piece]] = {}
+        changed = True
+        while changed:
+            changed = False
+            for dim in everything:
+                found = leaves(dim)
+                for place, piece in enumerate(found):
+                    outside = found[:place]
+                    before.setdefault(piece, set()).update(outside)
+                    if not piece.fixed and any(other.fixed for other in outside):
+                        piece.fixed = changed = True
+        for piece in common:
+            if not piece.fixed and piece not in self.loops:
+                self.loops[piece] = len(self.loops)
+                self.set.extents.append(piece.size)
+        for piece in self.loops:
+            self.set.before.append({self.loops[other] for other in before.get(piece, ())})
+
+    def _of_results(self) -> list[Piece]:
+        """Returns the pieces that may become loops: those of results, of the first one first.
+
+        Results that are computed side by side, such as Q, K and V, are cut along with each other.
+        A result that some loop does not cut is computed again in every turn and written in the
+        first, so that it must not be written over an operand.
+        """
+        for value in self.results[1:]:
+            self.table.pair(self.results[0], value)
+        outputs = [leaves(chain(*self.table.dims(value))) for value in self.results]
+        found = list(dict.fromkeys(piece for output in outputs for piece in output))
+        for _, j in in_place_pairs_of(self.block):
+            found = [piece for piece in found if piece in outputs[j]]
+        return found
+
+    def _hold(self) -> None:
+        names = value_names(self.block)
+        numbers = {value: index for index, value in enumerate(names.values())}
+        reads: dict[SSAValue, list[int]] = {}
+        made: dict[SSAValue, int] = {}
+        owners: dict[SSAValue, SSAValue] = {}
+        for step, op in enumerate(self.ops):
+            for operand in op.operands:
+                reads.setdefault(operand, []).append(step)
+            for result in op.results:
+                made[result] = step
+                if (view := op.view_of()) is not None and op.operands[view] in numbers:
+                    owners[result] = owners.get(op.operands[view], op.operands[view])
+        groups: dict[SSAValue, list[SSAValue]] = {}
+        for value in numbers:
+            groups.setdefault(owners.get(value, value), []).append(value)
+        for name, value in names.items():
+            owner = owners.get(value, value)
+            self._add(name, value, owner, groups[owner], reads, made, numbers[owner])
+        for step, op in enumerate(self.ops):
+            if isinstance(op, FlashAttentionOp):
+                name = next(name for name, value in names.items() if value is op.result)
+                self._add_attention(name, op, step)
+
+    def _add(
+        self,
+        name: str,
+        value: SSAValue,
+        owner: SSAValue,
+        group: Sequence[SSAValue],
+        reads: Mapping[SSAValue, list[int]],
+        made: Mapping[SSAValue, int],
+        number: int,
+    ) -> None:
+        steps = [step for member in group for step in reads.get(member, ())]
+        used_by_product = any(
+            role_of(type(self.ops[step])) is Role.CONTRACT
+            for member in group
+            for step in reads.get(member, ())
+        )
+        is_operand, is_result = owner not in made, any(one in self.results for one in group)
+        by_product = not is_operand and role_of(type(self.ops[made[owner]])) is Role.CONTRACT
+        tier = "l1" if used_by_product else "l0c" if by_product else "ub"
+        element = tensor_of(value).element_type
+        width = dtype_of(element).storage_bytes
+        if tier == "l0c" or (tier == "ub" and is_float(element)):
+            width = max(width, SUM_BYTES)
+        first = min([*steps, made[owner]] if not is_operand else steps, default=0)
+        life = (first, len(self.ops) - 1 if is_result else max([*steps, first]))
+        dims, base, loops = self._cuts(value)
+        is_table = False
+        if is_operand:
+            roles = {role_of(type(self.ops[step])) for step in steps}
+            is_table = roles == {Role.MOVE}
+            kept = not is_table and Role.CONTRACT not in roles
+        else:
+            kept = bool(steps) or bool(loops)
+        own = prod(tensor_of(value).get_shape()) * dtype_of(element).storage_bytes
+        held = Held(name, tier, width, dims, base, loops, life, kept, number)
+        held.is_operand, held.is_result, held.is_table = is_operand, is_result, is_table
+        self.set.held.append(held)
+        in_hbm = value is owner if is_operand else value in self.results
+        self.set.hbm_bytes.append(own if in_hbm else 0)
+
+    def _cuts(
+        self, value: SSAValue
+    ) -> tuple[list[tuple[tuple[int, int], ...]], int, tuple[int, ...]]:
+        """Returns how the dimensions of a value are cut, the elements left, and the loops."""
+        cuts: list[tuple[tuple[int, int], ...]] = []
+        base, loops = 1, list[int]()
+        for dim in self.table.dims(value):
+            terms: list[tuple[int, int]] = []
+            stride = 1
+            for piece in reversed(leaves(dim)):
+                if (loop := self.loops.get(piece)) is None:
+                    base *= piece.size
+                else:
+                    terms.append((loop, stride))
+                    loops.append(loop)
+                stride *= piece.size
+            cuts.append(tuple(reversed(terms)))
+        if any(dim == 0 for dim in tensor_of(value).get_shape()):
+            base = 0
+        return cuts, base, tuple(loops)
+
+    def _add_attention(self, name: str, op: FlashAttentionOp, step: int) -> None:
+        """Adds the scores and weights of an attention, cut along its keys."""
+        keys = tensor_of(op.k).get_shape()[2]
+        loop = len(self.set.extents)
+        self.set.extents.append(max(keys, 1))
+        self.set.inner.add(loop)
+        self.set.before.append(set())
+        dims, _, loops = self._cuts(op.q)
+        base = prod(
+            piece.size
+            for dim in self.table.dims(op.q)[:3]
+            for piece in leaves(dim)
+            if piece not in self.loops
+        )
+        width = dtype_of(op.accumulate).storage_bytes
+        for inner, tier in ((SCORES, "l0c"), (WEIGHTS, "l1")):
+            cuts = [*dims[:3], ((loop, 1),)]
+            number = len(self.set.held)
+            self.set.held.append(
+                Held(
+                    f"{name}.{inner}",
+                    tier,
+                    width,
+                    cuts,
+                    base,
+                    (*loops, loop),
+                    (step, step),
+                    True,
+                    number,
+                )
+            )
+            self.set.hbm_bytes.append(0)

@@ -1,0 +1,115 @@
+"""Which tiles a kernel is cut into: those that read least again, then the fewest.
+
+Starting from one tile, the loop that costs the least to halve is halved until a tile fits. Loops
+over keys, which cost nothing, go first, down to `MIN_KEYS`. A step looks at each loop once, so that
+a kernel takes time in proportion to its values, times its loops, times the bits of their extents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ge_dialect.ge_exec.tiling import TIERS
+from ge_dialect.passes.tiles.working_set import WorkingSet
+
+if TYPE_CHECKING:
+    from ge_dialect.targets import Target
+
+MIN_KEYS = 128
+"""Keys of a block of an attention, as long as rows can be had for them."""
+
+L1_SHARE, BLOCK_SHARE = 2, 8
+"""One part in so many of L1, and of another level where there are any, is for blocks of what only
+passes through."""
+
+
+@dataclass(frozen=True)
+class Excess:
+    """Why no tile fits.
+
+    Attributes:
+        tier: The level of memory.
+        needed: Bytes there of the smallest tile.
+        available: Bytes there, of one core.
+        name: The largest value there.
+    """
+
+    tier: str
+    needed: int
+    available: int
+    name: str
+
+    def __str__(self) -> str:
+        return (
+            f"its smallest tile needs {self.needed} bytes of {self.tier.upper()}, where"
+            f" {self.available} are; the largest value is '{self.name}'"
+        )
+
+
+def tier_sizes(target: Target) -> dict[str, int]:
+    """Returns the bytes of the levels of memory of one core, by name."""
+    return {name: target.tiers[name].size for name in TIERS}
+
+
+def room(kernel: WorkingSet, sizes: Mapping[str, int]) -> dict[str, int]:
+    """Returns the bytes of each level that whole tiles of a kernel may take."""
+    passing = {one.tier for one in kernel.held if not one.kept}
+    found = dict(sizes)
+    for tier in passing | {"l1"}:
+        found[tier] -= sizes[tier] // (L1_SHARE if tier == "l1" else BLOCK_SHARE)
+    return found
+
+
+def choose_tiles(kernel: WorkingSet, sizes: Mapping[str, int]) -> list[int] | Excess:
+    """Returns the steps of a tile along each loop, or why none fits.
+
+    Args:
+        kernel: What is to be cut.
+        sizes: Bytes of each tier, as `room` gives them.
+    """
+    tiles = list(kernel.extents)
+    floor = MIN_KEYS
+    while over := _over(kernel, tiles, sizes):
+        found = _best_step(kernel, tiles, sizes, over, floor)
+        if found is None and floor > 1:
+            floor = 1
+        elif found is None:
+            return _excess(kernel, tiles, sizes)
+        else:
+            tiles = found
+    return tiles
+
+
+def _over(kernel: WorkingSet, tiles: Sequence[int], sizes: Mapping[str, int]) -> int:
+    return sum(max(0, peak - sizes[tier]) for tier, peak in kernel.peaks(tiles).items())
+
+
+def _best_step(
+    kernel: WorkingSet, tiles: list[int], sizes: Mapping[str, int], over: int, floor: int
+) -> list[int] | None:
+    """Halves the loop that costs least and brings the tile nearer to fitting."""
+    best: tuple[int, int] | None = None
+    chosen: list[int] | None = None
+    for loop, steps in enumerate(tiles):
+        least = floor if loop in kernel.inner else 1
+        blocked = any(tiles[other] > 1 for other in kernel.before[loop])
+        if steps <= least or blocked:
+            continue
+        trial = [*tiles]
+        trial[loop] = max(least, -(-steps // 2))
+        if (left := _over(kernel, trial, sizes)) >= over:
+            continue
+        cost = (kernel.moved(trial), left)
+        if best is None or cost < best:
+            best, chosen = cost, trial
+    return chosen
+
+
+def _excess(kernel: WorkingSet, tiles: Sequence[int], sizes: Mapping[str, int]) -> Excess:
+    peaks = kernel.peaks(tiles)
+    tier = max(peaks, key=lambda name: peaks[name] - sizes[name])
+    there = [one for one in kernel.held if one.tier == tier and one.kept]
+    largest = max(there, key=lambda one: one.tile_bytes(tiles))
+    return Excess(tier, peaks[tier], sizes[tier], largest.name)

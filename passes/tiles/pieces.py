@@ -1,0 +1,167 @@
+"""Pieces of dimensions: what may be cut, and with what else it has to be cut along.
+
+A dimension is a product of pieces, outermost first: `[B, S, D]` reshaped to `[B*S, D]` has the two
+pieces B and S in its first dimension. Pieces that stand for the same elements in different values
+are one piece. Cutting a piece cuts all values that have it; one that an op needs whole is fixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from math import gcd
+
+from xdsl.ir import SSAValue
+
+from ge_dialect.ge.types import static_shape
+
+
+@dataclass(eq=False, slots=True)
+class Piece:
+    """A part of a dimension.
+
+    Attributes:
+        size: In steps.
+        fixed: Whether it has to be whole in every tile.
+        parts: The pieces it has been divided into, outermost first.
+        same_as: The piece that stands for it since the two were found to be one.
+    """
+
+    size: int
+    fixed: bool = False
+    parts: tuple[Piece, Piece] | None = None
+    same_as: Piece | None = None
+
+
+def leaves(pieces: Iterable[Piece]) -> list[Piece]:
+    """Returns what pieces consist of by now, outermost first; those of one step are left out."""
+    found: list[Piece] = []
+    for piece in pieces:
+        while piece.same_as is not None:
+            piece = piece.same_as
+        if piece.parts is not None:
+            found += leaves(piece.parts)
+        elif piece.size > 1:
+            found.append(piece)
+    return found
+
+
+def fix(pieces: Iterable[Piece]) -> None:
+    """Says that pieces have to be whole."""
+    for piece in leaves(pieces):
+        piece.fixed = True
+
+
+def divide(piece: Piece, inner: int) -> tuple[Piece, Piece]:
+    """Divides a leaf into an outer part and one of `inner` steps, which divides its size."""
+    piece.parts = (Piece(piece.size // inner, piece.fixed), Piece(inner, piece.fixed))
+    return piece.parts
+
+
+def join(one: Iterable[Piece], other: Iterable[Piece]) -> None:
+    """Says that two runs of pieces stand for the same elements, in the same order.
+
+    They are matched from the innermost on; what does not match is fixed.
+    """
+    first, second = leaves(one), leaves(other)
+    while first and second:
+        a, b = first.pop(), second.pop()
+        if a is b:
+            continue
+        if a.size < b.size:
+            a, b, first, second = b, a, second, first
+        if a.size != b.size:
+            if a.size % b.size:
+                fix([*first, a, *second, b])
+                return
+            outer, a = divide(a, b.size)
+            first.append(outer)
+        a.same_as, b.fixed = b, a.fixed or b.fixed
+    fix([*first, *second])
+
+
+@dataclass
+class PieceTable:
+    """The pieces of the dimensions of values, all of static shape."""
+
+    of_value: dict[SSAValue, list[list[Piece]]] = field(
+        default_factory=dict[SSAValue, list[list[Piece]]]
+    )
+
+    def dims(self, value: SSAValue) -> list[list[Piece]]:
+        """Returns the pieces of each dimension of a value.
+
+        Raises:
+            ValueError: The value has no static shape.
+        """
+        if (found := self.of_value.get(value)) is None:
+            shape = static_shape(value.type)
+            if shape is None:
+                raise ValueError("expected a static shape")
+            found = self.of_value[value] = [[Piece(size)] for size in shape]
+        return found
+
+    def whole(self, *values: SSAValue) -> None:
+        """Says that values have to be whole."""
+        for value in values:
+            for dim in self.dims(value):
+                fix(dim)
+
+    def same(self, one: SSAValue, other: SSAValue) -> None:
+        """Says that two values of one shape are cut alike."""
+        for a, b in zip(self.dims(one), self.dims(other), strict=True):
+            join(a, b)
+
+    def broadcast(self, operand: SSAValue, result: SSAValue) -> None:
+        """Says that an operand is cut as the result it is broadcast to."""
+        own, whole = self.dims(operand), self.dims(result)
+        extra = len(whole) - len(own)
+        if extra < 0:
+            self.whole(operand, result)
+            return
+        for a, b in zip(own, whole[extra:], strict=True):
+            if size_of(a) > 1:
+                join(a, b)
+
+    def flat(self, one: SSAValue, other: SSAValue) -> None:
+        """Says that two values hold the same elements in the same order."""
+        join(chain(*self.dims(one)), chain(*self.dims(other)))
+
+    def pair(self, one: SSAValue, other: SSAValue) -> None:
+        """Cuts two values along with each other as far as their free pieces allow.
+
+        Nothing asks for it: pieces are joined that no value has both of.
+        """
+        first, second = self._free(one, other), self._free(other, one)
+        for a in first:
+            for b in second:
+                common = gcd(a.size, b.size)
+                if common == 1 or self._meet(a, b):
+                    continue
+                outer = [p if p.size == common else divide(p, p.size // common)[0] for p in (a, b)]
+                join(outer[:1], outer[1:])
+                second.remove(b)
+                break
+
+    def _free(self, value: SSAValue, other: SSAValue) -> list[Piece]:
+        """Returns the pieces of a value that may be cut, those of the other left out."""
+        taken = leaves(chain(*self.dims(other)))
+        found = leaves(chain(*self.dims(value)))
+        return [piece for piece in found if not piece.fixed and piece not in taken]
+
+    def _meet(self, a: Piece, b: Piece) -> bool:
+        """Whether a value has both of two pieces."""
+        return any(
+            a in found and b in found
+            for dims in self.of_value.values()
+            for found in [leaves(chain(*dims))]
+        )
+
+
+def size_of(dim: Sequence[Piece]) -> int:
+    """Returns the size of a dimension."""
+    size = 1
+    for leaf in leaves(dim):
+        size *= leaf.size
+    return size

@@ -1,0 +1,198 @@
+"""What a tile of a kernel needs on the chip, by level of memory.
+
+The rules, for one core:
+
+- a value that a product reads lies in L1 in its own type; of those a kernel computes, all columns
+  of a tile, in half of L1 at most: the other half passes operands through in blocks;
+- any other value that a product gives lies in L0C in f32, where it is summed up, as a whole tile;
+- any other value lies in UB, numbers of floats in f32, as vector units compute them;
+- operands of products and of index maps pass through in blocks, as do results that no loop cuts;
+- scores and weights of an attention are computed for a block of keys at a time, in the type it
+  accumulates in: scores in L0C, weights in L1.
+
+What is only another shape of a value has the bytes of that value. Values are there from the op that
+makes or first reads them to the last that reads them; results until all of a tile is computed,
+since they may be written over operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+
+SUM_BYTES = 4
+"""Bytes of a number while it is computed: f32, or i32 of integers."""
+
+GRANULE = 64
+"""In bytes: every tile begins at a multiple. Source: CANN 8.5, transfers of L0C; L1 and UB: 32."""
+
+
+@dataclass(slots=True)
+class Held:
+    """A value that lies on the chip while a tile is computed.
+
+    Attributes:
+        name: As the tiling names it.
+        tier: Where it lies.
+        width: Bytes of an element there.
+        dims: The loops that cut each dimension, outermost first, with their strides; loops are
+            numbers of pieces.
+        base: Elements that no loop cuts.
+        loops: Numbers of the loops that cut it.
+        life: Numbers of the first and last op that need it.
+        kept: Whether a whole tile has to be there at a time: of operands of products and results
+            blocks are enough.
+        owner: The index of the value whose bytes it has; its own otherwise.
+        is_operand, is_result: Whether it comes from or goes to HBM.
+        is_table: Whether only those of its elements are read that an index map wants.
+    """
+
+    name: str
+    tier: str
+    width: int
+    dims: list[tuple[tuple[int, int], ...]]
+    base: int
+    loops: tuple[int, ...]
+    life: tuple[int, int]
+    kept: bool
+    owner: int
+    is_operand: bool = False
+    is_result: bool = False
+    is_table: bool = False
+
+    def tile_bytes(self, tiles: Sequence[int]) -> int:
+        """Returns the bytes of a tile, given the steps of a tile along each loop."""
+        size = self.width * self.base * prod(tiles[loop] for loop in self.loops)
+        return -(-size // GRANULE) * GRANULE
+
+
+@dataclass
+class WorkingSet:
+    """A kernel as the choice of tiles sees it.
+
+    Attributes:
+        extents: Of the loops, outermost first.
+        inner: The loops over keys among them.
+        before: For each loop, those that have to be cut into single steps before it may be cut.
+        held: The values, in the order of `value_names`, then two an attention.
+        hbm_bytes: Of each value as it lies in HBM, 0 of those that do not.
+    """
+
+    extents: list[int] = field(default_factory=list[int])
+    inner: set[int] = field(default_factory=set[int])
+    before: list[set[int]] = field(default_factory=list[set[int]])
+    held: list[Held] = field(default_factory=list[Held])
+    hbm_bytes: list[int] = field(default_factory=list[int])
+
+    def peaks(self, tiles: Sequence[int]) -> dict[str, int]:
+        """Returns the most bytes that are needed of each tier at a time, blocks left out."""
+        changes: dict[str, list[tuple[int, int]]] = {}
+        for index, one in enumerate(self.held):
+            if not one.kept or one.owner != index:
+                continue
+            size = one.tile_bytes(tiles)
+            first, last = one.life
+            found = changes.setdefault(one.tier, [])
+            found.append((first, size))
+            found.append((last + 1, -size))
+        return {tier: _highest(found) for tier, found in changes.items()}
+
+    def moved(self, tiles: Sequence[int]) -> int:
+        """Returns the bytes that all tiles together read and write, outside of the chip."""
+        return sum(
+            size * self.repeats(one, tiles)
+            for one, size in zip(self.held, self.hbm_bytes, strict=True)
+            if size
+        )
+
+    def repeats(self, one: Held, tiles: Sequence[int]) -> int:
+        """Returns how often the bytes of an operand are read; results are written once."""
+        return prod(self.trips(loop, tiles) for loop in self.repeating(one))
+
+    def reread(self, tiles: Sequence[int], l2_bytes: int) -> int:
+        """Returns the bytes that are read from HBM again because of the tiles.
+
+        What is read again is still in L2 where all that was touched since fits there: the
+        distance of a reuse is the bytes touched in one turn of the loop that repeats it.
+
+        Source: Mattson et al., "Evaluation techniques for storage hierarchies" (1970).
+        """
+        found = 0
+        for one, size in zip(self.held, self.hbm_bytes, strict=True):
+            times = 1
+            for loop in self.repeating(one) if size else ():
+                if self._touched(loop, tiles) > l2_bytes:
+                    times *= self.trips(loop, tiles)
+            found += size * (times - 1)
+        return found
+
+    def _touched(self, loop: int, tiles: Sequence[int]) -> int:
+        """The bytes of HBM that one turn of a loop touches."""
+        return sum(
+            size // prod(self.trips(other, tiles) for other in one.loops if other <= loop)
+            for one, size in zip(self.held, self.hbm_bytes, strict=True)
+        )
+
+    def repeating(self, one: Held) -> list[int]:
+        """Returns the loops each of whose tiles reads the same bytes of a value anew.
+
+        A tile that stays on the chip is not read again while only inner loops go on.
+        """
+        if not one.is_operand or one.is_table:
+            return []
+        last = max(one.loops, default=-1) if one.kept else len(self.extents)
+        return [
+            loop
+            for loop in range(len(self.extents))
+            if loop not in one.loops and loop not in self.inner and loop < last
+        ]
+
+    def keeping(self, whole: Collection[int]) -> WorkingSet:
+        """Returns the kernel where some values have room for a whole tile, given by number."""
+        held = [replace(one, kept=True) if i in whole else one for i, one in enumerate(self.held)]
+        return replace(self, held=held)
+
+    def ordered(self, tiles: Sequence[int], l2_bytes: int) -> tuple[WorkingSet, list[int]]:
+        """Returns the kernel and its tiles with that loop outermost that reads least again."""
+        best, chosen = self.reread(tiles, l2_bytes), (self, list(tiles))
+        for first in range(1, len(tiles)):
+            if not best:
+                break
+            if first in self.inner or self.trips(first, tiles) == 1:
+                continue
+            order = [first, *(loop for loop in range(len(tiles)) if loop != first)]
+            moved, steps = self._reordered(order), [tiles[loop] for loop in order]
+            if (found := moved.reread(steps, l2_bytes)) < best:
+                best, chosen = found, (moved, steps)
+        return chosen
+
+    def _reordered(self, order: Sequence[int]) -> WorkingSet:
+        place = {loop: index for index, loop in enumerate(order)}
+        held = [
+            replace(
+                one,
+                dims=[tuple((place[loop], stride) for loop, stride in dim) for dim in one.dims],
+                loops=tuple(place[loop] for loop in one.loops),
+            )
+            for one in self.held
+        ]
+        return WorkingSet(
+            [self.extents[loop] for loop in order],
+            {place[loop] for loop in self.inner},
+            [{place[other] for other in self.before[loop]} for loop in order],
+            held,
+            self.hbm_bytes,
+        )
+
+    def trips(self, loop: int, tiles: Sequence[int]) -> int:
+        """Returns how many tiles there are along a loop."""
+        return -(-self.extents[loop] // tiles[loop])
+
+
+def _highest(changes: list[tuple[int, int]]) -> int:
+    load = highest = 0
+    for _, change in sorted(changes):  # at one time, what ends comes first
+        load += change
+        highest = max(highest, load)
+    return highest

@@ -1,0 +1,320 @@
+"""Tiles of kernels: right for every op that may be cut, proven by running them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from xdsl.ir import Block, Region
+from xdsl.parser import Parser
+
+from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.base import Engine, GEOp
+from ge_dialect.ge.dtypes import to_numpy
+from ge_dialect.ge.structure import YieldOp
+from ge_dialect.ge.types import is_tensor, static_shape, tensor_of
+from ge_dialect.ge_exec import KernelOp, TilingAttr
+from ge_dialect.ge_exec.tiling import TileBuffer, TileLoop, Tiling, value_names
+from ge_dialect.interpreters.compiled import compile_block
+from ge_dialect.interpreters.kernels.attention import Rules, flash_attention
+from ge_dialect.interpreters.kernels.attention_blocks import attend_in_blocks
+from ge_dialect.lowering.om.encode import plan_of
+from ge_dialect.lowering.pipelines import LowerPipeline
+from ge_dialect.lowering.tile_places import place_tiles
+from ge_dialect.lowering.verify_plan import verify_plan
+from ge_dialect.lowering.verify_tiles import verify_tiles
+from ge_dialect.passes.tiles.build import working_set
+from ge_dialect.tools.api import make_context
+from ge_dialect.tools.runtime.executor import Executor
+from ge_dialect.tools.runtime.ports import array_layout
+from ge_dialect.tools.runtime.tiles import TiledKernel
+from tests.op_samples import context
+
+LARGE: dict[str, int] = dict.fromkeys(("l1", "ub", "l0c"), 1 << 30)
+
+OPS = {
+    "softmax": "%y = ge.softmax %x axis 1 : (tensor<4x6x3xf32>) -> tensor<4x6x3xf32>",
+    "rms_norm": "%y = ge.rms_norm %x scale %s axis -1 epsilon 1.0e-05 : (tensor<4x6xf32>,"
+    " tensor<6xf32>) -> tensor<4x6xf32>",
+    "matmul": "%y = ge.matmul %a, %b : (tensor<2x1x5x3xf32>, tensor<4x3x6xf32>)"
+    " -> tensor<2x4x5x6xf32>",
+    "gemm": "%y = ge.gemm %a, %b bias %c alpha 1.0 beta 2.0 trans_a : (tensor<3x5xf32>,"
+    " tensor<3x6xf32>, tensor<6xf32>) -> tensor<5x6xf32>",
+    "conv": "%y = ge.conv %x, %f strides [1, 1] pads [1, 1, 1, 1] dilations [1, 1] group 1"
+    " : (tensor<3x2x5x5xf32>, tensor<4x2x3x3xf32>) -> tensor<3x4x5x5xf32>",
+    "reduce": "%y = ge.reduce_sum %x axes [1] keepdims false : (tensor<4x6x3xf32>)"
+    " -> tensor<4x3xf32>",
+    "select": "%y = ge.select %m, %a, %b : (tensor<1x6xi1>, tensor<4x6xf32>, tensor<f32>)"
+    " -> tensor<4x6xf32>",
+    "gather": "%y = ge.gather %x, %i axis 0 : (tensor<7x3xf32>, tensor<2x5xi64>)"
+    " -> tensor<2x5x3xf32>",
+    "merged dimensions": "%r = ge.reshape %x : (tensor<3x4x5xf32>) -> tensor<12x5xf32>"
+    "\n%y = ge.softmax %r axis 1 : (tensor<12x5xf32>) -> tensor<12x5xf32>",
+    "heads": "%r = ge.reshape %x : (tensor<1x4x6xf32>) -> tensor<1x4x2x3xf32>"
+    "\n%y = ge.transpose %r perm [0, 2, 1, 3] : (tensor<1x4x2x3xf32>) -> tensor<1x2x4x3xf32>",
+    "no common parts": "%r = ge.reshape %x : (tensor<4x6xf32>) -> tensor<3x8xf32>"
+    "\n%y = ge.softmax %r axis 1 : (tensor<3x8xf32>) -> tensor<3x8xf32>",
+    "attention": "%y = ge.flash_attention %q, %k, %v mask %m scale 0.5 causal causal_offset 2"
+    " nan_guard : (tensor<2x4x6x3xf32>, tensor<2x2x8x3xf32>, tensor<2x2x8x5xf32>,"
+    " tensor<2x1x6x8xf32>) -> tensor<2x4x6x5xf32>",
+    "rotary": "%y = ge.rotary_embedding %x, %c, %s num_heads 0 rotary_dim 0"
+    " : (tensor<2x3x4x6xf32>, tensor<2x4x3xf32>, tensor<2x4x3xf32>) -> tensor<2x3x4x6xf32>",
+    "dequantize": "%y = ge.dequantize_linear %x, %s axis 0 block_size 0"
+    " : (tensor<4x6xi8>, tensor<4xf32>) -> tensor<4x6xf32>",
+    "concat": "%y = ge.concat %a, %b axis 1 : (tensor<4x2xf32>, tensor<4x3xf32>)"
+    " -> tensor<4x5xf32>",
+    "group_norm": "%y = ge.group_norm %x, %s, %b num_groups 2 epsilon 1.0e-05"
+    " : (tensor<3x4x5xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<3x4x5xf32>",
+}
+UNCUT = {"no common parts", "dequantize"}
+
+
+def kernel_of(text: str) -> KernelOp:
+    """A kernel of some ops; what they do not define are its arguments."""
+    parser = Parser(context(), text)
+    ops: list[GEOp] = []
+    while (op := parser.parse_optional_operation()) is not None:
+        assert isinstance(op, GEOp)
+        ops.append(op)
+    made = {result for op in ops for result in op.results}
+    outside = list(dict.fromkeys(v for op in ops for v in op.operands if v not in made))
+    block = Block(arg_types=[value.type for value in outside])
+    mapping: dict[Any, Any] = dict(zip(outside, block.args, strict=True))
+    for op in ops:
+        block.add_op(op.clone(mapping))
+    last = block.last_op
+    assert last is not None
+    block.add_op(YieldOp(*last.results))
+    return KernelOp("k", "K", Engine.VECTOR, 0, Region(block))
+
+
+def feeds(kernel: KernelOp) -> list[Any]:
+    """Random operands."""
+    random = np.random.default_rng(0)
+    found: list[Any] = []
+    for arg in kernel.body.block.args:
+        dtype, shape = to_numpy(tensor_of(arg).element_type), tensor_of(arg).get_shape()
+        whole = random.integers(0, 2 if dtype == np.bool_ else 7, shape)
+        found.append((random.normal(size=shape) if dtype.kind == "f" else whole).astype(dtype))
+    return found
+
+
+def check_tiles(kernel: KernelOp, tiles: list[int]) -> None:
+    """Runs a kernel in given tiles, on spoiled memory, and compares."""
+    tiling = place_tiles(working_set(kernel.body.block), tiles, LARGE, 1 << 30)
+    assert isinstance(tiling, Tiling)
+    kernel.properties["tiles"] = TilingAttr(tiling)
+    kernel.verify()
+    verify_tiles(kernel, LARGE)
+    assert Parser(make_context(), str(kernel)).parse_operation().is_structurally_equivalent(kernel)
+    arguments = feeds(kernel)
+    run = compile_block(kernel.body.block)
+    assert run is not None
+    wanted = run(tuple(arguments))
+    found = [np.full_like(array, 0) for array in wanted]
+    TiledKernel(kernel).run(arguments, found, poison=True)
+    for array, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(array, other, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_tiles_of_one_step_give_the_same(name: str) -> None:
+    kernel = kernel_of(OPS[name])
+    kernel_set = working_set(kernel.body.block)
+    check_tiles(kernel, [1] * len(kernel_set.extents))
+    assert bool(kernel.tiling and kernel.tiling.loops) is (name not in UNCUT)
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_a_last_tile_may_be_smaller(name: str) -> None:
+    """Two steps a tile, as far as what lies outside in a dimension is cut into single steps."""
+    kernel = kernel_of(OPS[name])
+    kernel_set = working_set(kernel.body.block)
+    outside = {other for before in kernel_set.before for other in before}
+    tiles = [
+        1 if loop in outside else min(2, extent) for loop, extent in enumerate(kernel_set.extents)
+    ]
+    check_tiles(kernel, tiles)
+
+
+@pytest.mark.parametrize("guard", [False, True])
+@pytest.mark.parametrize("block", [8, 3, 1])
+def test_attention_in_blocks_treats_masked_queries_alike(block: int, guard: bool) -> None:
+    random = np.random.default_rng(1)
+    q, k, v = (random.normal(size=(1, 2, n, 4)).astype(np.float32) for n in (5, 8, 8))
+    mask = random.normal(size=(1, 1, 5, 8)).astype(np.float32)
+    mask[..., 0, :] = -np.inf  # no key at all
+    mask[..., 1, :7] = -np.inf  # none before the last block
+    mask[..., 2, 3] = np.inf
+    mask[..., 3, 5] = np.nan
+    rules = Rules(None, 0.5, None, 2.0, guard)
+    blocks = [(start, min(start + block, 8)) for start in range(0, 8, block)]
+    scratch = (np.empty(80, np.float32), np.empty(80, np.float32))
+    found = attend_in_blocks(q, k, v, mask, rules, 0, blocks, scratch)
+    wanted = flash_attention(q, k, v, mask, scale=0.5, softcap=2.0, nan_guard=guard)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+
+
+ATTENTION = """
+func.func @main(%x: tensor<1x8x32xf32> {ge.name = "x"}, %w: tensor<32x96xf32> {ge.name = "w"})
+    -> (tensor<1x8x32xf32> {ge.name = "y"}) {
+  %y = ge.fusion "Block" (%x, %w) : (tensor<1x8x32xf32>, tensor<32x96xf32>) -> tensor<1x8x32xf32> {
+  ^bb0(%a: tensor<1x8x32xf32>, %b: tensor<32x96xf32>):
+    %p = ge.matmul %a, %b : (tensor<1x8x32xf32>, tensor<32x96xf32>) -> tensor<1x8x96xf32>
+    %q, %k, %v = ge.split %p axis 2 sizes [32, 32, 32]
+      : (tensor<1x8x96xf32>) -> (tensor<1x8x32xf32>, tensor<1x8x32xf32>, tensor<1x8x32xf32>)
+    %q4 = ge.reshape %q : (tensor<1x8x32xf32>) -> tensor<1x1x8x32xf32>
+    %k4 = ge.reshape %k : (tensor<1x8x32xf32>) -> tensor<1x1x8x32xf32>
+    %v4 = ge.reshape %v : (tensor<1x8x32xf32>) -> tensor<1x1x8x32xf32>
+    %o = ge.flash_attention %q4, %k4, %v4 scale 1.0
+      : (tensor<1x1x8x32xf32>, tensor<1x1x8x32xf32>, tensor<1x1x8x32xf32>) -> tensor<1x1x8x32xf32>
+    %f = ge.reshape %o : (tensor<1x1x8x32xf32>) -> tensor<1x8x32xf32>
+    %s = ge.add %f, %a : (tensor<1x8x32xf32>, tensor<1x8x32xf32>) -> tensor<1x8x32xf32>
+    %n = ge.rms_norm %s axis -1 epsilon 1.0e-05 : (tensor<1x8x32xf32>) -> tensor<1x8x32xf32>
+    ge.yield %n : tensor<1x8x32xf32>
+  }
+  func.return %y : tensor<1x8x32xf32>
+}"""
+
+ROWS = """
+func.func @main(%x: tensor<6x16xf32> {ge.name = "x"}, %w: tensor<16x16xf32> {ge.name = "w"})
+    -> (tensor<6x16xf32> {ge.name = "y"}) {
+  %y = ge.fusion "Rows" (%x, %w) : (tensor<6x16xf32>, tensor<16x16xf32>) -> tensor<6x16xf32> {
+  ^bb0(%a: tensor<6x16xf32>, %b: tensor<16x16xf32>):
+    %m = ge.matmul %a, %b : (tensor<6x16xf32>, tensor<16x16xf32>) -> tensor<6x16xf32>
+    %s = ge.add %m, %a : (tensor<6x16xf32>, tensor<6x16xf32>) -> tensor<6x16xf32>
+    %n = ge.softmax %s axis 1 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+    %r = ge.mul %n, %m : (tensor<6x16xf32>, tensor<6x16xf32>) -> tensor<6x16xf32>
+    ge.yield %r : tensor<6x16xf32>
+  }
+  func.return %y : tensor<6x16xf32>
+}"""
+
+
+def lowered(text: str, ub: int | None = None, l0c: int | None = None) -> Executor:
+    """A planned graph, ready to run."""
+    from ge_dialect.lowering.set_target import SetTargetPass
+
+    ctx = make_context()
+    module = Parser(ctx, text).parse_module()
+    SetTargetPass("Ascend910B1", ub_limit=ub, l0c_limit=l0c).apply(ctx, module)
+    for pass_ in LowerPipeline().passes():
+        pass_.apply(ctx, module)
+    return Executor(module)
+
+
+def inputs_of(executor: Executor) -> dict[str, npt.NDArray[np.float32]]:
+    """Random inputs of a plan."""
+    random = np.random.default_rng(0)
+    types = {op.io_name.data: op.result.type for op in executor.plan.inputs}
+    return {
+        name: random.normal(size=array_layout(type_)[0]).astype(np.float32)
+        for name, type_ in types.items()
+    }
+
+
+def tiled(executor: Executor) -> KernelOp:
+    """The one kernel that has tiles."""
+    ops = executor.module.body.block.ops
+    return next(op for op in ops if isinstance(op, KernelOp) and op.tiling is not None)
+
+
+def changed(tiling: Tiling) -> Iterator[tuple[str, Tiling]]:
+    """Yields the tiling with each single thing changed."""
+    for index, loop in enumerate(tiling.loops):
+        for tile in {1, loop.tile - 1, loop.tile + 1, 2 * loop.tile, loop.extent} - {loop.tile, 0}:
+            loops = [*tiling.loops]
+            loops[index] = TileLoop(loop.extent, tile, loop.inner)
+            yield f"tile {tile} of loop {index}", replace(tiling, loops=tuple(loops))
+        loops = [*tiling.loops]
+        loops[index] = TileLoop(loop.extent + 1, loop.tile, loop.inner)
+        yield f"a longer loop {index}", replace(tiling, loops=tuple(loops))
+    for index, buffer in enumerate(tiling.buffers):
+        for what, other in changed_buffer(buffer, len(tiling.loops)):
+            buffers = [*tiling.buffers]
+            buffers[index] = other
+            yield f"{buffer.name}: {what}", replace(tiling, buffers=tuple(buffers))
+
+
+def changed_buffer(buffer: TileBuffer, loops: int) -> Iterator[tuple[str, TileBuffer]]:
+    """Yields a buffer elsewhere, smaller, larger, and cut otherwise."""
+    for shift in (-512, -64, -32, -4, 4, 32, 64, 512, 1 << 20):
+        if buffer.offset + shift >= 0:
+            yield f"moved by {shift}", replace(buffer, offset=buffer.offset + shift)
+    for size in {buffer.size // 2, buffer.size - 4, buffer.size * 2}:
+        yield f"of {size} bytes", replace(buffer, size=size)
+    for axis, cut in enumerate(buffer.cuts):
+        for other in {(), *(((loop, 1),) for loop in range(loops))} - {cut}:
+            cuts = [*buffer.cuts]
+            cuts[axis] = other
+            yield f"cut otherwise along {axis}", replace(buffer, cuts=tuple(cuts))
+
+
+@pytest.mark.parametrize(
+    ("text", "limits"),
+    [
+        (ROWS, {}),
+        (ROWS, {"ub": 1024, "l0c": 256}),
+        (ATTENTION, {}),
+    ],
+)
+def test_a_changed_tiling_is_refused_or_harmless(text: str, limits: dict[str, int]) -> None:
+    executor = lowered(text, **limits)
+    kernel = tiled(executor)
+    tiling = kernel.tiling
+    assert tiling is not None
+    assert (tiling.tiles > 1) is bool(limits)
+    arrays = inputs_of(executor)
+    wanted = executor.run(arrays)["y"]
+    caught = harmless = 0
+    for what, other in changed(tiling):
+        kernel.properties["tiles"] = TilingAttr(other)
+        try:
+            verify_plan(plan_of(executor.module))
+        except GEError as error:
+            assert error.code == "GE0540", what
+            caught += 1
+            continue
+        found = Executor(executor.module).run(arrays, poison=True)["y"]
+        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6, err_msg=what)
+        harmless += 1
+    assert caught > harmless > 0
+
+
+def test_a_kernel_that_does_not_fit_is_split_and_gives_the_same() -> None:
+    whole, parts = lowered(ROWS), lowered(ROWS, l0c=32)
+    assert len(parts.plan.tasks()) > len(whole.plan.tasks()) == 1
+    arrays = inputs_of(whole)
+    np.testing.assert_array_equal(
+        parts.run(arrays, poison=True)["y"], whole.run(arrays, poison=True)["y"]
+    )
+
+
+def test_what_is_read_again_is_counted_where_l2_is_too_small() -> None:
+    text = """%y = ge.matmul %a, %b : (tensor<256x64xf32>, tensor<64x256xf32>)
+      -> tensor<256x256xf32>"""
+    kernel_set = working_set(kernel_of(text).body.block)
+    assert kernel_set.extents == [256, 256]
+    small = {"l1": 1 << 20, "ub": 1 << 20, "l0c": 1 << 20}
+    for l2_bytes, reread in ((1 << 20, 0), (1 << 16, 256 * 64 * 4)):
+        found = place_tiles(kernel_set, [128, 128], small, l2_bytes)
+        assert isinstance(found, Tiling)
+        assert found.reread == reread
+
+
+def test_the_names_of_values_count_results() -> None:
+    kernel = kernel_of(OPS["merged dimensions"])
+    assert list(value_names(kernel.body.block)) == ["in0", "reshape0", "softmax1"]
+
+
+def test_static_shapes_are_needed() -> None:
+    kernel = kernel_of("%y = ge.neg %x : (tensor<?x4xf32>) -> tensor<?x4xf32>")
+    value = kernel.body.block.args[0]
+    assert is_tensor(value.type)
+    assert static_shape(value.type) is None
+    with pytest.raises(ValueError, match="static"):
+        working_set(kernel.body.block)
