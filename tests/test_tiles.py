@@ -212,7 +212,9 @@ def inputs_of(executor: Executor) -> dict[str, npt.NDArray[np.float32]]:
     random = np.random.default_rng(0)
     types = {op.io_name.data: op.result.type for op in executor.plan.inputs}
     return {
-        name: random.normal(size=array_layout(type_)[0]).astype(np.float32)
+        name: random.normal(size=[int(str(dim)) for dim in array_layout(type_)[0]]).astype(
+            np.float32
+        )
         for name, type_ in types.items()
     }
 

@@ -48,6 +48,20 @@ def run(argv: Sequence[str] | None) -> int:
     plan = compile_guarded(model, args, options_of(args))
     plan.save(output)
     write_reports(plan, args)
+    _tell(plan, args)
+    if not args.quiet:
+        sys.stdout.write(plan.report())
+    if args.size_histogram is not None:
+        sys.stdout.write(shape_advice(model, args))
+    if args.display_model_info:
+        from ge_dialect.tools.report.model_info import model_info
+
+        sys.stdout.write(model_info(output, arguments))
+    return 0
+
+
+def _tell(plan: CompiledPlan, args: argparse.Namespace) -> None:
+    """Writes notes and what was asked for to standard error."""
     for line in plan.notes:
         sys.stderr.write(f"{line}\n")
     for remark in plan.remarks:
@@ -62,15 +76,6 @@ def run(argv: Sequence[str] | None) -> int:
         sys.stderr.write(memory_lines(plan))
         sys.stderr.write(host_lines(plan.summary))
         sys.stderr.writelines(task_lines(predict_module(plan.module)))
-    if not args.quiet:
-        sys.stdout.write(plan.report())
-    if args.size_histogram is not None:
-        sys.stdout.write(shape_advice(model, args))
-    if args.display_model_info:
-        from ge_dialect.tools.report.model_info import model_info
-
-        sys.stdout.write(model_info(output, arguments))
-    return 0
 
 
 def display(args: argparse.Namespace) -> str:
