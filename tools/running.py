@@ -48,7 +48,16 @@ LOCAL = frozenset(
 """Passes whose rewrites depend on what is near: not those that weigh the whole graph, or compute
 with weights."""
 
-FUSING = frozenset(("ge-fold-norm", "ge-optimize-cast", "ge-fuse-rules", "ge-fuse-auto"))
+FUSING = frozenset(
+    (
+        "ge-fold-norm",
+        "ge-optimize-layout",
+        "ge-optimize-cast",
+        "ge-normalize-order",
+        "ge-fuse-rules",
+        "ge-fuse-auto",
+    )
+)
 """Passes that may run on one of each repeated block as well. Where blocks are small, kernels may
 reach over several of them; then the blocks are copied before these passes."""
 
