@@ -1,8 +1,10 @@
 """`ge-tile-kernels`: says how each kernel is computed tile by tile, and where on the chip.
 
 Kernels of one op that keeps nothing on the chip are left to the operator library; so are those with
-a window, whose tiles overlap, where no tile of whole images fits. Any other kernel that does not
-fit is split back into its ops, each launched by itself.
+a window, whose tiles overlap, where no tile of whole images fits, and those that fit in a way which
+tiles of rows do not express: attention that takes its projections head by head, norms that stream
+into products (`passes/fusion/footprint.py` says which). Any other kernel that does not fit is split
+back into its ops, each launched by itself.
 
 Example: tests/filecheck/lowering/tile_kernels.mlir.
 """
@@ -29,6 +31,7 @@ from ge_dialect.ge_exec.tiling import TIERS, Tiling
 from ge_dialect.lowering.split_kernels import split_launches
 from ge_dialect.lowering.tile_places import plan_tiles
 from ge_dialect.passes import statistics
+from ge_dialect.passes.fusion.footprint import fit
 from ge_dialect.passes.fusion.tiling import role_of
 from ge_dialect.passes.tiles.build import working_set
 from ge_dialect.passes.tiles.choice import tier_sizes
@@ -69,6 +72,15 @@ class TileKernelsPass(ModulePass):
         tile_kernels(op, target, sizes)
 
 
+def _is_library_tiled(kernel: KernelOp, target: Target, sizes: Mapping[str, int]) -> bool:
+    """Whether the operator library has tiles of its own for a kernel; of a whole core, no less."""
+    ops = _inner(kernel)
+    if len(ops) == 1 or any(isinstance(op, WindowContractionOp | PoolOp) for op in ops):
+        return True
+    whole = tier_sizes(target)
+    return all(sizes[tier] == whole[tier] for tier in TIERS) and fit(ops, target).shortage is None
+
+
 def tile_kernels(module: ModuleOp, target: Target, sizes: Mapping[str, int]) -> None:
     """Tiles all kernels of a module; kernels that are split are tiled again as their parts.
 
@@ -80,14 +92,14 @@ def tile_kernels(module: ModuleOp, target: Target, sizes: Mapping[str, int]) -> 
     split: list[KernelOp] = []
     for kernel in list(_kernels(module)):
         kernel.properties.pop("tiles", None)
-        if _is_tiled(kernel) and not _tile(kernel, sizes, target.l2.size):
+        if _is_tiled(kernel) and not _tile(kernel, sizes, target):
             split.append(kernel)
     if not split:
         return
     plans = [op for op in module.body.block.ops if isinstance(op, PlanOp)]
     for kernel in split_launches(module, plans, split):
         if _is_tiled(kernel):
-            _tile(kernel, sizes, target.l2.size)
+            _tile(kernel, sizes, target)
 
 
 def _kernels(module: ModuleOp) -> list[KernelOp]:
@@ -120,18 +132,16 @@ def _is_tiled(kernel: KernelOp) -> bool:
     )
 
 
-def _tile(kernel: KernelOp, sizes: Mapping[str, int], l2_bytes: int) -> bool:
+def _tile(kernel: KernelOp, sizes: Mapping[str, int], target: Target) -> bool:
     """Tiles a kernel; False where it has to be split."""
-    found = plan_tiles(working_set(kernel.body.block), sizes, l2_bytes)
+    found = plan_tiles(working_set(kernel.body.block), sizes, target.l2.size)
     if isinstance(found, Tiling):
         kernel.properties["tiles"] = TilingAttr(found)
         statistics.count(NAME, f"kernels of {'several tiles' if found.tiles > 1 else 'one tile'}")
         remarks.passed(NAME, "tile", kernel, lambda: _told(kernel, found))
         return True
-    ops = _inner(kernel)
-    whole = len(ops) == 1 or any(isinstance(op, WindowContractionOp | PoolOp) for op in ops)
     reason = f"'{kernel.sym_name.data}' does not fit on the chip: {found}"
-    if whole:
+    if _is_library_tiled(kernel, target, sizes):
         remarks.analysis(NAME, "tile", kernel, f"{reason}; the operator library tiles it")
         return True
     statistics.count(NAME, "kernels split")

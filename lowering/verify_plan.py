@@ -49,9 +49,9 @@ from ge_dialect.ge_exec import (
 )
 from ge_dialect.ge_exec.control import TaskOp, own_reads, own_writes, task_id
 from ge_dialect.ge_exec.memory import Storage, base_of, buffer_bytes, offset_of
-from ge_dialect.locations import location_name
 from ge_dialect.lowering.plan_bytes import Access, Bytes, Segment, overlap
 from ge_dialect.lowering.plan_clocks import CODE, Place, execution_order
+from ge_dialect.lowering.plan_names import describe, describe_task
 from ge_dialect.lowering.verify_symbols import check_symbols
 from ge_dialect.lowering.verify_tiles import check_tiles
 from ge_dialect.targets.dlti import attached_target
@@ -379,24 +379,3 @@ def _access(value: SSAValue) -> Access:
             f" '{arena.arena_name.data}', which has {arena.size.value.data}",
         )
     return Access(owner, arena, offset + inner, offset + inner + buffer_bytes(value.type))
-
-
-def describe(op: Storage) -> str:
-    """Returns how a message names a buffer or object."""
-    if isinstance(op, InputOp):
-        return f"input '{op.io_name.data}'"
-    if isinstance(op, WeightOp):
-        return f"weight '{op.value.data.name}'"
-    kind = "object" if isinstance(op, ObjectOp) else "buffer"
-    return f"the {kind} of '{location_name(op) or op.result.name_hint or 'an op without a name'}'"
-
-
-def describe_task(task: TaskOp) -> str:
-    """Returns how a message names a task."""
-    what = (
-        f"@{task.kernel.string_value()}"
-        if isinstance(task, LaunchOp)
-        else task.name.removeprefix("ge_exec.")
-    )
-    where = location_name(task)
-    return f"task {task_id(task)} {what}" + (f" ('{where}')" if where else "")

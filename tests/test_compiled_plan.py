@@ -7,6 +7,7 @@ import os
 import resource
 import tracemalloc
 import weakref
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -103,8 +104,8 @@ def test_the_memory_of_a_run_is_gone_when_it_returns(monkeypatch: pytest.MonkeyP
     kept: list[weakref.ref[arenas.Memory]] = []
     allocate = arenas.Layout.allocate
 
-    def watched(self: arenas.Layout) -> arenas.Memory:
-        memory = allocate(self)
+    def watched(self: arenas.Layout, sizes: Mapping[str, int]) -> arenas.Memory:
+        memory = allocate(self, sizes)
         kept.append(weakref.ref(memory))
         return memory
 

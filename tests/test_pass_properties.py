@@ -97,6 +97,7 @@ OPTIONS: dict[str, list[dict[str, object]]] = {
         {"passes": ("ge-dce",)},
         {"least_repeats": 2, "least_ops": 1},
     ],
+    "ge-split-gears": [{"gears": ()}],  # the graphs here have no symbols to give sizes to
     "ge-optimize": [{"level": 1}, {"fast_math": ("masks",)}, {"precision": "origin"}],
 }
 """Other values of each option; those under which values change have tests of their own."""

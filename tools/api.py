@@ -279,6 +279,8 @@ def load_model(
     Raises:
         GEError: It is no model, or holds what cannot be compiled.
     """
+    from ge_dialect.tools.model_files import file_name, parse_mlir
+
     if isinstance(model, str | Path) and Path(model).suffix == ".mlir":
         if input_shapes is not None:
             raise GEError(
@@ -286,44 +288,12 @@ def load_model(
                 f"input shapes were given for '{model}', whose types say them",
                 hint="change the types of the function's arguments",
             )
-        return parse_mlir(str(model)), file_name(model)
+        return parse_mlir(make_context(), str(model)), file_name(model)
     from ge_dialect.frontends.onnx.importer import import_onnx
 
     name = file_name(model) if isinstance(model, str | Path) else model.graph.name or "model"
     source = str(model) if isinstance(model, Path) else model
     return import_onnx(source, input_shapes=input_shapes), name
-
-
-def file_name(path: str | Path) -> str:
-    """Returns the name of the model in a file; of `bert/model.onnx` that of the folder."""
-    stem = Path(path).stem
-    folder = Path(path).resolve().parent.name
-    return folder if stem == "model" and folder else stem
-
-
-def parse_mlir(path: str) -> ModuleOp:
-    """Returns the verified module of an `.mlir` file.
-
-    Raises:
-        GEError: It cannot be read, parsed or verified.
-    """
-    from xdsl.parser import Parser
-    from xdsl.utils.exceptions import ParseError
-
-    from ge_dialect.tools.cli import decode_text, parse_error, read_file, too_deep
-    from ge_dialect.validity import check_valid
-
-    text = decode_text(path, read_file(path))
-    try:
-        module = Parser(make_context(), text, path).parse_module()
-        problem = check_valid(module)
-    except ParseError as error:
-        raise parse_error(error) from error
-    except RecursionError as error:
-        raise too_deep(path) from error
-    if problem is not None:
-        raise GEError("GE0311", f"{path}: {problem}")
-    return module
 
 
 def compile(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ge_dialect.lowering.verify_plan import describe_task
+from ge_dialect.lowering.plan_names import describe_task
 
 if TYPE_CHECKING:
     from ge_dialect.lowering.predict import Prediction

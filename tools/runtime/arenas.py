@@ -14,7 +14,7 @@ from xdsl.ir import SSAValue
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge_exec import ArenaOp, BufferOp, InputOp, ObjectOp, PlanOp, ViewOp, WeightOp
 from ge_dialect.ge_exec.memory import PlacedOp, base_of, buffer_bytes, is_buffer, offset_of
-from ge_dialect.lowering.verify_plan import describe
+from ge_dialect.lowering.plan_names import describe
 from ge_dialect.symbols import Dim, evaluate
 from ge_dialect.tools.runtime.ports import array_layout, array_type
 

@@ -9,7 +9,7 @@ from xdsl.ir import Region, SSAValue
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge_exec import BranchOp, LoopOp
 from ge_dialect.ge_exec.control import ControlOp, TaskOp
-from ge_dialect.lowering.verify_plan import describe_task
+from ge_dialect.lowering.plan_names import describe_task
 from ge_dialect.tools.runtime.arenas import Memory
 
 

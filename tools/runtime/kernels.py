@@ -16,7 +16,7 @@ from ge_dialect.ge_exec import BoundedType, CopyOp, KernelOp, LaunchOp, ObjectTy
 from ge_dialect.ge_exec.control import SimpleTaskOp
 from ge_dialect.ge_exec.memory import storage_type
 from ge_dialect.interpreters.compiled import Run
-from ge_dialect.lowering.verify_plan import describe_task
+from ge_dialect.lowering.plan_names import describe_task
 from ge_dialect.tools.cli import one_line
 from ge_dialect.tools.runtime.arenas import Memory, copy_value, store_slice
 from ge_dialect.tools.runtime.ports import array_type
