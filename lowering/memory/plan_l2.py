@@ -97,6 +97,8 @@ def plan_residency(plan: PlanOp, capacity: int, alignment: int) -> None:
     """
     for op in plan.buffers:
         op.stay_in_l2(None)
+    if not capacity:
+        return
     found = moments(plan, task_graph(plan))
     every = candidates(plan, found, alignment)
     chosen = choose(every, capacity, len(found.tasks))

@@ -9,7 +9,7 @@
 // PASS-NOT:     {{.}}
 // OPTION:       ge-opt: error: GE0104: {{.*}}["foo"] not found in expected arguments ["streams",{{.*}}
 // OPTION-NOT:   {{.}}
-// DYNAMIC:      ge-opt: error: GE0520: 1 inputs of 'main' have no static size: input 0{{.*}}
+// DYNAMIC:      ge-opt: error: GE0520: 1 dimensions of the inputs of 'main' have neither a size nor a range: dim 0 of input 'arg0'{{.*}}
 // DYNAMIC-NOT:  {{.}}
 // OUTPUT:       ge-opt: error: GE0103: cannot write '{{.*}}out.mlir': no such file or directory{{.*}}
 // OUTPUT-NOT:   {{.}}

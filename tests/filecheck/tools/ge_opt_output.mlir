@@ -21,7 +21,7 @@
 // PLAN: ge_exec.plan @main
 
 // PIPELINE: ge-bufferize
-// PIPELINE-SAME: ge-assign-streams{streams=2},ge-plan-memory,ge-insert-events,ge-verify-plan
+// PIPELINE-SAME: ge-assign-streams{streams=2},ge-plan-memory,ge-plan-l2{limit=0},ge-insert-events,ge-verify-plan
 
 // EXPLAIN: GE0520: inputs without a static size
 // EXPLAIN: --input_shape

@@ -80,7 +80,7 @@ func.func @reverse_sequence_c3(%x: tensor<4x2xf32>, %n: tensor<4xi64>) {
 
 // -----
 
-// CHECK: expected 'result' of rank 1 and static size, got tensor<?xi64>
+// CHECK: expected 'result' of rank 1 and known size, got tensor<?xi64>
 func.func @range_c1() {
   %y = ge.range start 0 : i64 delta 1 : i64 : tensor<?xi64>
   func.return
