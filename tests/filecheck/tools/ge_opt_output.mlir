@@ -23,7 +23,7 @@
 // PIPELINE: ge-bufferize
 // PIPELINE-SAME: ge-assign-streams{streams=2},ge-plan-memory,ge-plan-l2{limit=0},ge-insert-events,ge-verify-plan
 
-// EXPLAIN: GE0520: inputs without a static size
+// EXPLAIN: GE0520: inputs without sizes
 // EXPLAIN: --input_shape
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %d = ge.neg %x : (tensor<4xf32>) -> tensor<4xf32>
