@@ -108,9 +108,12 @@ def _is_view(op: Operation | Block) -> bool:
 
 
 def _is_shared(value: SSAValue, growing: Collection[str]) -> bool:
-    """Whether several ops read a value, through views as well, that all may do more."""
-    readers = list(_readers(value))
-    return len(readers) > 1 and all(may_grow(op, growing) for op in readers)
+    """Whether several ops read a value, through views as well, that all may do more.
+
+    What a branch or loop reads for its regions has to be there before.
+    """
+    readers, home = list(_readers(value)), value.owner.parent
+    return len(readers) > 1 and all(op.parent is home and may_grow(op, growing) for op in readers)
 
 
 def _readers(value: SSAValue) -> Iterator[Operation]:

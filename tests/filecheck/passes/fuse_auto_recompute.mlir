@@ -54,3 +54,22 @@ func.func @large(%x: tensor<1024x4096xf16>, %w: tensor<4096x4096xf16>) -> tensor
   %y = ge.add %b, %m : (tensor<1024x4096xf16>, tensor<1024x4096xf16>) -> tensor<1024x4096xf16>
   func.return %y : tensor<1024x4096xf16>
 }
+
+// -----
+
+// Near miss: a branch reads the sum as well, so that it has to be there before.
+// CHECK-LABEL: func.func @in_a_branch
+// CHECK:         %m, %a = ge.fusion "FusedAddMul"(%r, %c, %x)
+// CHECK:         ge.if
+// CHECK:           ge.exp %m
+func.func @in_a_branch(%k: tensor<i1>, %x: tensor<4x8xf32>, %r: tensor<1x8xf32>, %c: tensor<4x1xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %m = ge.add %r, %c : (tensor<1x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  %a = ge.mul %x, %m : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %y = ge.if %k : tensor<i1> -> tensor<4x8xf32> then {
+    %e = ge.exp %m : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ge.yield %e : tensor<4x8xf32>
+  } else {
+    ge.yield %a : tensor<4x8xf32>
+  }
+  func.return %a, %y : tensor<4x8xf32>, tensor<4x8xf32>
+}
