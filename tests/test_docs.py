@@ -204,7 +204,7 @@ def test_arguments_that_pages_name_exist(name: str) -> None:
 def known_arguments() -> set[str]:
     """The arguments of our tools, and others that pages name."""
     helps = [compile_parser().format_help(), run_parser().format_help()]
-    modules = ("ge_dialect.tools.ge_opt", "ge_dialect.lowering.memory")
+    modules = ("ge_dialect.tools.ge_opt", "ge_dialect.tools.plan_buffers")
     helps += [python("-m", module, "--help") for module in modules]
     return {*re.findall(r"--[a-z][a-z0-9-]*", "\n".join(helps)), *UNSUPPORTED, *OTHER_FLAGS}
 

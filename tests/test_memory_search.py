@@ -12,7 +12,6 @@ import pytest
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.lowering.memory import Interval, plan_buffers
-from ge_dialect.lowering.memory.__main__ import main
 from ge_dialect.lowering.memory.check import violations
 from ge_dialect.lowering.memory.conflicts import Conflicts
 from ge_dialect.lowering.memory.dive import Dive
@@ -22,6 +21,7 @@ from ge_dialect.lowering.memory.problem import Buffer, Lifetime, Plan, Problem, 
 from ge_dialect.lowering.memory.spans import Spans, components
 from ge_dialect.lowering.memory.table import read_problem
 from ge_dialect.lowering.memory.tree import Answer, Tree
+from ge_dialect.tools.plan_buffers import main
 
 INSTANCES = Path(__file__).parents[2] / "shared" / "minimalloc"
 CAPACITY = 1_048_576
@@ -132,7 +132,7 @@ def test_plans_do_not_depend_on_hash_seeds(tmp_path: Path):
     sizes = [buffer.size for buffer in chain(60).buffers]
     lines = [f"{row},{size}" for row, size in zip(rows, sizes, strict=True)]
     table.write_text("\n".join(["id,lower,upper,size", *lines]))
-    command = [sys.executable, "-m", "ge_dialect.lowering.memory", str(table), "--effort", "500"]
+    command = [sys.executable, "-m", "ge_dialect.tools.plan_buffers", str(table), "--effort", "500"]
     outputs = {
         subprocess.run(
             command, env={"PYTHONHASHSEED": seed}, capture_output=True, check=True, timeout=60

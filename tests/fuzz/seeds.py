@@ -20,30 +20,6 @@ from tests.op_samples import OP_CLASSES, in_module, parse_ops, sample
 from tests.plan_texts import CHAIN, FORK, M4, module_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-RULES = """\
-[[rule]]
-name = "NormAct"
-kernel = "NormActKernel"
-priority = 7
-targets = ["Ascend910B1"]
-min_opset = 13
-cast_tolerant = true
-outputs = ["norm"]
-fixes = { "ge.layer_norm.epsilon" = "use another epsilon" }
-conditions = [
-  { kind = "type", of = ["x"], types = ["f16", "f32"], fix = "cast it" },
-  { kind = "multiple_of", of = ["x"], axis = -1, factor = 4 },
-]
-[rule.pattern]
-op = "ge.add"
-commutes = true
-operands = [
-  { one_of = [{ op = "relu", operands = ["r"] }, { const = 1.0, name = "one" }] },
-  { maybe = { op = "abs", operands = [
-    { op = "LayerNorm", name = "norm", operands = ["x"], attrs = KEEP },
-  ] } },
-]
-""".replace("KEEP", '{ axis = "keep", epsilon = { min = 1e-6, max = 1e-5 } }')
 
 
 @cache

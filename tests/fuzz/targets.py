@@ -22,7 +22,8 @@ from ge_dialect.tools.report.model_info import model_info
 from ge_dialect.tools.runtime.executor import Executor
 from ge_dialect.tools.runtime.ports import random_feeds
 from tests.fuzz.mutate import mutate_bytes, mutate_om, mutate_text
-from tests.fuzz.seeds import ROOT, RULES, om_files, onnx_models, plan_texts
+from tests.fuzz.seeds import ROOT, om_files, onnx_models, plan_texts
+from tests.test_fusion_toml import FULL
 
 MAX_RUN_ELEMENTS = 1 << 16
 """A plan with a larger tensor than this is loaded and not run: it may rightly take its time."""
@@ -115,7 +116,7 @@ def _plans() -> Sequence[bytes]:
 
 
 def _rules() -> Sequence[bytes]:
-    return [RULES.encode()]
+    return [FULL.encode()]
 
 
 def _models() -> Sequence[bytes]:

@@ -1,4 +1,4 @@
-"""Plans the buffers of a table: `python -m ge_dialect.lowering.memory FILE.csv --capacity N`."""
+"""Plans the buffers of a table: `python -m ge_dialect.tools.plan_buffers FILE.csv --capacity N`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from ge_dialect.diagnostics import GEError
 from ge_dialect.lowering.memory.api import EFFORT
 from ge_dialect.lowering.memory.problem import Plan
+from ge_dialect.tools.arguments import Parser
+from ge_dialect.tools.cli import check_writable, read_file, run_tool, write_atomically
 
-PROGRAM = "python -m ge_dialect.lowering.memory"
+PROGRAM = "python -m ge_dialect.tools.plan_buffers"
 
 EPILOG = """\
 FILE.csv has the columns id, lower, upper and size, a line a buffer; lives are half-open, sizes in
@@ -21,8 +23,6 @@ fit the capacity.
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the tool; returns its exit code."""
-    from ge_dialect.tools.cli import run_tool
-
     return run_tool(PROGRAM, _main, argv)
 
 
@@ -30,8 +30,6 @@ def _main(argv: Sequence[str] | None) -> int:
     from ge_dialect.lowering.memory.check import check_plan
     from ge_dialect.lowering.memory.heuristics import solve
     from ge_dialect.lowering.memory.table import read_problem, write_problem
-    from ge_dialect.tools.arguments import Parser
-    from ge_dialect.tools.cli import check_writable, read_file, write_atomically
 
     parser = Parser(prog=PROGRAM, description="Plans the buffers of a table.", epilog=EPILOG)
     parser.add_argument("table", metavar="FILE.csv")
