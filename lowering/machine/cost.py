@@ -30,7 +30,7 @@ class Work:
             multiply-add; for the vector unit operations on one element, the least there can be.
         read_bytes: Of all operands.
         written_bytes: Of all results.
-        is_attention: Whether the cube works at the pace of fused attention.
+        attention: The share of the cube's operations that it does at the pace of fused attention.
         cycles: Of one lane of the vector unit, by element type: what operations really take. A type
             that is not named takes a cycle for each operation.
         products: What the cube computes, where its shape is known.
@@ -39,7 +39,7 @@ class Work:
     operations: Mapping[tuple[str, str], float]
     read_bytes: int
     written_bytes: int
-    is_attention: bool = False
+    attention: float = 0.0
     cycles: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
     products: Sequence[Product] = ()
 
@@ -119,7 +119,7 @@ def kernel_cost(work: Work, target: Target, hbm_bytes: int | None = None) -> Ker
     l2 = _l2_us(work, target)
     moving = max(hbm, l2)
     exposed = target.overhead.kernel_floor_us + (1 - reached["overlap"]) * min(compute, moving)
-    if work.is_attention:
+    if work.attention:
         exposed += target.overhead.attention_fill_us
     launch = target.overhead.launch_us
     parts = {"compute": compute, "hbm": hbm, "l2": l2}
@@ -185,8 +185,9 @@ def _engine_us(work: Work, target: Target) -> dict[str, float]:
             count = max(count, work.cycles.get(dtype, 0.0))
         found[engine] = found.get(engine, 0.0) + count / target.peak(engine, dtype) * _US
     if "cube" in found:
-        reached = target.efficiency["attention" if work.is_attention else "cube"]
-        found["cube"] *= _stretch(work, target) / reached
+        reached = target.efficiency
+        slower = work.attention / reached["attention"] + (1 - work.attention) / reached["cube"]
+        found["cube"] *= _stretch(work, target) * slower
     return found
 
 
@@ -223,7 +224,8 @@ def _demands(
 def _figures(
     work: Work, engine_us: Mapping[str, float], target: Target
 ) -> Mapping[str, Sequence[str]]:
-    cube = ["efficiency.attention" if work.is_attention else "efficiency.cube"]
+    cube = ["efficiency.attention"] if work.attention else []
+    cube += ["efficiency.cube"] if work.attention < 1 else []
     cube += [f"cube_mkn.{dtype}" for engine, dtype in work.operations if engine == "cube"]
     by_engine = {"cube": tuple(cube), "vector": ("vector_cycles",)}
     found: dict[str, Sequence[str]] = {

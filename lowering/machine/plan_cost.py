@@ -160,7 +160,7 @@ class PlanCosts:
                 kernel.operations,
                 sum(self._read_bytes(task, i) for i in range(len(task.inputs))),
                 sum(buffer_bytes(value.type) for value in task.outputs),
-                kernel.is_attention,
+                kernel.attention,
                 self.cycles[name],
                 kernel.products,
             )

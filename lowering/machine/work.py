@@ -45,14 +45,14 @@ class KernelWork:
     """What a kernel does, whatever buffers it runs on.
 
     Attributes:
-        operations, products, is_attention: As in `Work`.
+        operations, products, attention: As in `Work`.
         elements: Of one vector op each: its kind, the element type, elements and operations.
         needed: Of each operand, bytes of it at most; None for all.
     """
 
     operations: Mapping[tuple[str, str], float]
     products: Sequence[Product]
-    is_attention: bool
+    attention: float
     elements: Sequence[tuple[str, str, int, float]]
     needed: Sequence[int | None]
 
@@ -83,8 +83,10 @@ def kernel_work(kernel: KernelOp) -> KernelWork:
         if isinstance(op, GEOp) and op.ENGINE in (Engine.CUBE, Engine.VECTOR) and op.results:
             found.add(op, outside)
     needed = [_needed(argument) for argument in block.args]
-    has_attention = any(isinstance(op, FlashAttentionOp) for op in block.ops)
-    return KernelWork(found.operations, found.products, has_attention, found.elements, needed)
+    attention = sum(op.flops() for op in block.ops if isinstance(op, FlashAttentionOp))
+    cube = sum(count for (engine, _), count in found.operations.items() if engine == "cube")
+    share = attention / cube if attention else 0.0
+    return KernelWork(found.operations, found.products, share, found.elements, needed)
 
 
 @dataclass
