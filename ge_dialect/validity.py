@@ -10,9 +10,51 @@ from xdsl.utils.exceptions import DiagnosticException, VerifyException
 from ge_dialect.locations import location_name, op_name
 
 if TYPE_CHECKING:
-    from xdsl.ir import Operation
+    from xdsl.ir import Operation, SSAValue
 
 MAX_MESSAGE = 400
+
+
+_ORDERED = ("func.", "ge.", "ge_exec.", "scf.")
+"""Ops whose regions run from the first op to the last; what those of others mean is not known."""
+
+
+def verify(module: Operation) -> None:
+    """Verifies all ops, and that each comes after what it reads, which xDSL does not look at.
+
+    Raises:
+        VerifyException: One is not valid.
+    """
+    module.verify()
+    _verify_order(module, set())
+
+
+def _verify_order(parent: Operation, defined: set[SSAValue]) -> None:
+    """Checks the regions of an op, given all values that are there before it."""
+    ordered = parent.name.startswith(_ORDERED)
+    for region in parent.regions:
+        inside: list[SSAValue] = []
+        # Blocks may branch backwards, and graphs have no order: then any place will do.
+        if not ordered or len(region.blocks) > 1:
+            inside = [value for block in region.blocks for op in block.ops for value in op.results]
+            defined.update(inside)
+        for block in region.blocks:
+            inside += block.args
+            defined.update(block.args)
+            for op in block.ops:
+                _verify_reads(op, defined)
+                if op.regions:
+                    _verify_order(op, defined)
+                inside += op.results
+                defined.update(op.results)
+        defined.difference_update(inside)
+
+
+def _verify_reads(op: Operation, defined: set[SSAValue]) -> None:
+    for operand in op.operands:
+        if operand not in defined:
+            name = f"%{operand.name_hint}" if operand.name_hint else "a value"
+            raise VerifyException(f"{where(op)}: reads {name} before it is there")
 
 
 def check_valid(module: Operation) -> str | None:
@@ -21,7 +63,7 @@ def check_valid(module: Operation) -> str | None:
     Names the op, its results, the symbol around it and the user's node.
     """
     try:
-        module.verify()
+        verify(module)
     except (DiagnosticException, VerifyException) as error:
         return describe(module, error)
     return None

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.validity import verify
 
 
 @dataclass(frozen=True)
@@ -22,12 +23,12 @@ class PipelinePass(ModulePass, ABC):
         """Returns the passes in order; to splice into another pipeline, or to run one by one."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        def verify(
+        def check(
             previous: ModulePass | None, module: ModuleOp, following: ModulePass | None
         ) -> None:
-            module.verify()
+            verify(module)
 
-        PassPipeline(tuple(self.passes()), verify).apply(ctx, op)
+        PassPipeline(tuple(self.passes()), check).apply(ctx, op)
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.tools.cli import (
@@ -47,10 +47,15 @@ def run(argv: Sequence[str] | None) -> int:
 
     plan = compile_guarded(model, args, options_of(args))
     plan.save(output)
-    write_reports(plan, args)
-    _tell(plan, args)
+    # Made once: the run of the plan is simulated for it.
+    asked = args.summary is not None or args.verbose or not args.quiet
+    summary = plan.summary if asked else {}
+    write_reports(plan, summary, args)
+    _tell(plan, summary, args)
     if not args.quiet:
-        sys.stdout.write(plan.report())
+        from ge_dialect.tools.report.text import render
+
+        sys.stdout.write(render(summary))
     if args.size_histogram is not None:
         sys.stdout.write(shape_advice(model, args))
     if args.display_model_info:
@@ -60,7 +65,7 @@ def run(argv: Sequence[str] | None) -> int:
     return 0
 
 
-def _tell(plan: CompiledPlan, args: argparse.Namespace) -> None:
+def _tell(plan: CompiledPlan, summary: Mapping[str, Any], args: argparse.Namespace) -> None:
     """Writes notes and what was asked for to standard error."""
     for line in plan.notes:
         sys.stderr.write(f"{line}\n")
@@ -74,7 +79,7 @@ def _tell(plan: CompiledPlan, args: argparse.Namespace) -> None:
         from ge_dialect.tools.report.text import host_lines
 
         sys.stderr.write(memory_lines(plan))
-        sys.stderr.write(host_lines(plan.summary))
+        sys.stderr.write(host_lines(summary))
         sys.stderr.writelines(task_lines(predict_module(plan.module)))
 
 
@@ -151,13 +156,13 @@ def result_path(args: argparse.Namespace) -> str | None:
     return args.fusion_result
 
 
-def write_reports(plan: CompiledPlan, args: argparse.Namespace) -> None:
+def write_reports(plan: CompiledPlan, summary: Mapping[str, Any], args: argparse.Namespace) -> None:
     """Writes summary, fusions, trace and IR to the files that were asked for."""
     if (path := result_path(args)) is not None:
         text = json.dumps(plan.fusion_result, indent=4, sort_keys=True)
         write_atomically(path, f"{text}\n".encode())
     if args.summary is not None:
-        write_atomically(args.summary, (json.dumps(plan.summary, indent=2) + "\n").encode())
+        write_atomically(args.summary, (json.dumps(summary, indent=2) + "\n").encode())
     if args.memory_map is not None:
         write_atomically(args.memory_map, (json.dumps(plan.memory_map, indent=2) + "\n").encode())
     if args.trace is not None:

@@ -45,7 +45,7 @@ from ge_dialect.tools.fusion_arguments import (
 )
 from ge_dialect.tools.opt_listening import listening
 from ge_dialect.tools.report.diff_files import add_diff_arguments, diff_files
-from ge_dialect.validity import check_valid
+from ge_dialect.validity import check_valid, verify
 
 REMARK_KINDS = ("passed", "missed", "analysis", "all")
 
@@ -170,7 +170,7 @@ class GEOptMain(xDSLOptMain):
     def check(self, module: ModuleOp, previous: ModulePass | None) -> None:
         """Verifies a module; `previous` is the pass that left it so, None for the input."""
         if self.args.verify_diagnostics:
-            module.verify()
+            verify(module)
         elif (problem := check_valid(module)) is not None:
             if previous is None:
                 raise GEError("GE0311", problem)

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.lowering.memory.heuristics import MemoryFullError
+from ge_dialect.lowering.om.encode import plan_of
 from ge_dialect.passes.policy import Policy
 from ge_dialect.tools import api
+from ge_dialect.tools.report.summary import memory
 
 if TYPE_CHECKING:
     from ge_dialect.frontends.onnx.input_shapes import DimSpec
@@ -86,7 +88,7 @@ class Trials:
         if key not in self._peaks:
             try:
                 plan = api.compile(self.model, input_shapes=shapes or None, options=options)
-                self._peaks[key] = plan.summary["memory"]["hbm"]["peak"]
+                self._peaks[key] = memory(plan_of(plan.module))["hbm"]["peak"]
             except GEError:
                 self._peaks[key] = None
         return self._peaks[key]

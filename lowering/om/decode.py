@@ -16,6 +16,7 @@ from ge_dialect.ge.attributes import NamedWeight, WeightAttr
 from ge_dialect.lowering.om.file import OmFile, read_om
 from ge_dialect.lowering.om.layout import PartitionType
 from ge_dialect.source_text import check_strings
+from ge_dialect.validity import verify
 from ge_dialect.weights import WeightSource
 
 MAX_DENSE_ELEMENTS = 1 << 20
@@ -107,7 +108,7 @@ def parse_plan(text: str, path: str) -> ModuleOp:
     """
     try:
         module = Parser(plan_context(), text, path).parse_module()
-        module.verify()
+        verify(module)
     except RecursionError as error:
         raise broken(path, "regions nested too deeply") from error
     except Exception as error:  # whatever a parser that was not made for hostile text may raise

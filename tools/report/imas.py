@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ge_dialect.lowering.memory.memory_map import Region, memory_map
 from ge_dialect.lowering.om.encode import plan_of
 from ge_dialect.targets.dlti import target_of
+from ge_dialect.tools.report.summary import memory
 
 if TYPE_CHECKING:
     from ge_dialect.tools.api import CompiledPlan
@@ -23,15 +24,16 @@ def memory_lines(plan: CompiledPlan) -> str:
 
     Sizes and offsets are in bytes, life times in moments of the memory map.
     """
-    found = memory_map(plan_of(plan.module))
+    planned = plan_of(plan.module)
+    found = memory_map(planned)
     alignment = plan.options.memory_alignment or target_of(plan.module).hbm.alignment
     regions = [region for region in found.regions if region.kind != "weight"]
     lines = [_line(plan.name, region, alignment) for region in regions]
-    memory = plan.summary["memory"]["hbm"]
-    lost = memory["peak"] / memory["lower_bound"] - 1 if memory["lower_bound"] else 0.0
+    hbm = memory(planned)["hbm"]
+    lost = hbm["peak"] / hbm["lower_bound"] - 1 if hbm["lower_bound"] else 0.0
     lines.append(
-        f"[IMAS]{plan.name} memory size[{memory['peak']}] theoretical minimum"
-        f"[{memory['lower_bound']}] fragmentation[{lost:.2%}]\n"
+        f"[IMAS]{plan.name} memory size[{hbm['peak']}] theoretical minimum"
+        f"[{hbm['lower_bound']}] fragmentation[{lost:.2%}]\n"
     )
     return "".join(lines)
 
