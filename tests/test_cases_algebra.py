@@ -119,7 +119,7 @@ def test_constants_are_one_only_where_value_and_type_are() -> None:
     x, y, z = np.array([1, 2, 3], F32), np.array([5, 7, 11], F32), np.array([0, 1, 2], F16)
     module, found = optimized(types, build, x, y, z)
     assert found.tolist() == [23, 34, 52]
-    kept = sorted({(constant.dtype.name, float(constant)) for constant in constants_of(module)})
+    kept = sorted((constant.dtype.name, float(constant)) for constant in constants_of(module))
     assert kept == [("float16", 2), ("float32", 2), ("float32", 4)]
 
 
