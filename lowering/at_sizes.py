@@ -18,18 +18,18 @@ from ge_dialect.ge_exec.memory import offset_of, storage_type
 
 
 def greatest_sizes(plan: PlanOp) -> dict[str, int]:
-    """Returns the greatest value of each symbol of a plan."""
-    return {op.symbol.data: op.known.last or 0 for op in plan.symbols}
+    """Returns the greatest value of each symbol of a plan that has one."""
+    return {op.symbol.data: op.known.last for op in plan.symbols if op.known.last is not None}
 
 
 def least_sizes(plan: PlanOp) -> dict[str, int]:
-    """Returns the least value of each symbol of a plan."""
-    return {op.symbol.data: op.known.first for op in plan.symbols}
+    """Returns the least value of each symbol of a plan that has a greatest one."""
+    return {op.symbol.data: op.known.first for op in plan.symbols if op.known.last is not None}
 
 
 def middle_sizes(plan: PlanOp) -> dict[str, int]:
-    """Returns a value in the middle of the range of each symbol of a plan."""
-    return {op.symbol.data: op.known.middle for op in plan.symbols}
+    """Returns a value in the middle of the range of each symbol of a plan that has an end."""
+    return {op.symbol.data: op.known.middle for op in plan.symbols if op.known.last is not None}
 
 
 def bound_kernel(kernel: KernelOp, sizes: Mapping[str, int]) -> KernelOp:

@@ -34,6 +34,7 @@ from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.ports import io_names
 from ge_dialect.ge_exec import kernels_by_name
 from ge_dialect.lowering.bufferizer import Bufferizer
+from ge_dialect.lowering.data_sizes import DataSizes
 from ge_dialect.lowering.kernels import KernelTable
 from ge_dialect.lowering.static_sizes import check_inputs, report_objects
 from ge_dialect.lowering.symbolic_inputs import add_guards, bounded_symbols, count_flops
@@ -65,7 +66,10 @@ class BufferizePass(ModulePass):
             check_inputs(function)
             report_objects(self.name, function)
             ranges = bounded_symbols(function)
-            bufferizer = Bufferizer(kernels, self.in_place, self.in_place_shared, ranges)
+            sizes = DataSizes.of(function)
+            bufferizer = Bufferizer(
+                kernels, self.in_place, self.in_place_shared, ranges | dict(sizes.ranges), sizes
+            )
             inputs, outputs = io_names(function)
             donated = [inputs[index] for index in donated_arguments(function)]
             plan = bufferizer.plan(function, inputs, outputs, donated)

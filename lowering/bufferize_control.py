@@ -28,7 +28,7 @@ def lower_if(plan: Bufferizer, op: IfOp) -> None:
     """Adds a branch."""
     home = block_of(op)
     condition = plan.buffer(op.condition)
-    targets = [plan.new(result.type, op, home, result.name_hint) for result in op.results]
+    targets = [plan.grown(result, op, home) for result in op.results]
     branch = BranchOp(plan.next_id(), condition)
     branch.location = op.location
     for region, tasks in zip((op.then_region, op.else_region), branch.regions, strict=True):
@@ -177,7 +177,7 @@ def _fits_in_place(
 
 def _scan_target(plan: Bufferizer, op: LoopOp, result: SSAValue) -> SSAValue:
     """Returns the place of a scan result; one that grows starts with no slices."""
-    place = plan.new(result.type, op, block_of(op), result.name_hint)
+    place = plan.grown(result, op, block_of(op))
     if not is_buffer(place.type):
         plan.launch(_no_slices(result), place)
     return place

@@ -25,6 +25,7 @@ from ge_dialect.ge_exec import (
     OutputOp,
     PlanOp,
     StreamOp,
+    SymbolOp,
     ViewOp,
     WeightOp,
 )
@@ -35,9 +36,9 @@ from ge_dialect.ge_exec.memory import (
     base_of,
     buffer_bytes,
     buffer_type,
-    storage_type,
 )
 from ge_dialect.locations import location_name, op_name
+from ge_dialect.lowering.data_sizes import DataSizes
 from ge_dialect.lowering.kernels import KernelTable, block_of
 from ge_dialect.lowering.schedule.labels import carry_label
 from ge_dialect.passes.zero_copy.marks import views_of
@@ -57,12 +58,14 @@ class Bufferizer:
         parts: The joined value that a value is written straight into, and where in it.
         joined: Where a joined value lies, before all of it is written.
         ranges: Of the symbols that the inputs give values to.
+        sizes: Those that depend on data.
     """
 
     kernels: KernelTable
     in_place: bool
     in_place_shared: bool
     ranges: Mapping[str, SymbolRange] = field(default_factory=dict[str, SymbolRange])
+    sizes: DataSizes = field(default_factory=DataSizes)
     buffers: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     remaining: dict[Storage, int] = field(default_factory=dict[Storage, int])
     home: dict[Storage, Block] = field(default_factory=dict[Storage, Block])
@@ -110,6 +113,7 @@ class Bufferizer:
 
         find_parts(self, block)
         for op in block.ops:
+            self.sizes.note(op)
             match op:
                 case ReturnOp() | YieldOp() | ConstantOp():
                     continue  # a constant is materialised where a task or an output reads it
@@ -131,7 +135,7 @@ class Bufferizer:
 
         if lower_views(self, op) or lower_parts(self, op):
             return
-        kernel, operands = self.kernels.kernel_of(op)
+        kernel, operands = self.kernels.kernel_of(op, self.sizes.waits_for(op))
         sources = [self.buffer(operand) for operand in operands]
         targets: list[SSAValue] = []
         for index in range(len(op.results)):
@@ -146,7 +150,7 @@ class Bufferizer:
 
     def storage(self, type: Attribute) -> StorageType:
         """Returns how the plan holds values of a type."""
-        return storage_type(type, self.ranges)
+        return self.sizes.storage(type, self.ranges)
 
     def view(self, source: SSAValue, type_: BufferType, offset: int, value: SSAValue):
         """Returns some bytes of a place, as the place of a value."""
@@ -165,6 +169,8 @@ class Bufferizer:
     def bind(self, value: SSAValue, buffer: SSAValue) -> None:
         """Says where a value lies; its reads are reads of what lies there."""
         self.buffers[value] = buffer
+        for told in self.sizes.tellers.get(value, ()):
+            self.placed.append(SymbolOp(told.symbol, buffer, told.axis, told.known))
         base, _ = base_of(buffer)
         self.remaining[base] = self.remaining.get(base, 0) + value.uses.get_length()
 
@@ -215,11 +221,21 @@ class Bufferizer:
         reads_here = sum(operand is value for operand in op.operands)
         return self.remaining[base] == reads_here == 1
 
+    def grown(self, result: SSAValue, source: Operation, block: Block) -> SSAValue:
+        """Returns a place for what regions give; where they tell its size, that is an object."""
+        if result in self.sizes.tellers:
+            return self._place(ObjectType(result.type), source, block, result.name_hint)
+        return self.new(result.type, source, block, result.name_hint)
+
     def new(
         self, type: Attribute, source: Operation | None, block: Block, name: str | None = None
     ) -> SSAValue:
         """Returns a new buffer, or object, for a value of a type, at home in a block."""
-        found = self.storage(type)
+        return self._place(self.storage(type), source, block, name)
+
+    def _place(
+        self, found: StorageType, source: Operation | None, block: Block, name: str | None
+    ) -> SSAValue:
         op = ObjectOp(found) if isinstance(found, ObjectType) else BufferOp(found)
         if source is not None:
             op.location = source.location

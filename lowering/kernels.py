@@ -30,12 +30,16 @@ class KernelTable:
     by_fingerprint: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
     counts: dict[str, int] = field(default_factory=dict[str, int])
 
-    def kernel_of(self, op: GEOp) -> tuple[str, Sequence[SSAValue]]:
+    def kernel_of(self, op: GEOp, sized: Sequence[SSAValue] = ()) -> tuple[str, Sequence[SSAValue]]:
         """Returns the symbol of the kernel that computes `op`, and the values it reads.
 
         Small constants become part of the kernel, so they are not among the values.
+
+        Args:
+            op: What is to be computed.
+            sized: Values of which only a size is needed; the kernel takes them last.
         """
-        values = external_values(op)
+        values = [*external_values(op), *sized]
         key = fingerprint(op, values)
         if (symbol := self.by_fingerprint.get(key)) is None:
             symbol = self._add(op, kernel_body(op, values))

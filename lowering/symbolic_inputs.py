@@ -12,6 +12,7 @@ from ge_dialect.ge.types import is_tensor, shape_of
 from ge_dialect.ge_exec import GuardOp, InputOp, KernelOp, PlanOp, SymbolOp
 from ge_dialect.lowering.at_sizes import bound_kernel, greatest_sizes
 from ge_dialect.symbols import DimExpr, SymbolRange, solving_order
+from ge_dialect.symbols.feasible import guard_symbols
 
 Place = tuple[int, int]
 """An input by position, and one of its dimensions."""
@@ -58,7 +59,8 @@ def add_guards(plan: PlanOp, function: FuncOp, ranges: Mapping[str, SymbolRange]
         for name, (index, axis) in decided_symbols(function).items()
         if name in ranges
     ]
-    added += [GuardOp(one) for one in guards_of(function)]
+    known = ranges.keys() | {op.symbol.data for op in plan.symbols}
+    added += [GuardOp(one) for one in guards_of(function) if known.issuperset(guard_symbols(one))]
     if added:
         plan.body.block.insert_ops_after(added, inputs[-1])
 

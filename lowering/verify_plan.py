@@ -52,7 +52,7 @@ from ge_dialect.ge_exec.memory import Storage, base_of, buffer_bytes, offset_of
 from ge_dialect.lowering.plan_bytes import Access, Bytes, Segment, overlap
 from ge_dialect.lowering.plan_clocks import CODE, Place, execution_order
 from ge_dialect.lowering.plan_names import describe, describe_task
-from ge_dialect.lowering.verify_symbols import check_symbols
+from ge_dialect.lowering.verify_symbols import check_order, check_symbols
 from ge_dialect.lowering.verify_tiles import check_tiles
 from ge_dialect.targets.dlti import attached_target
 
@@ -78,6 +78,7 @@ def verify_plan(plan: PlanOp) -> None:
     check_symbols(plan)
     check_tiles(plan)
     order = execution_order(plan)
+    check_order(plan, order)
     checker = Checker()
     lasting = [checker.access(op.result) for op in (*plan.inputs, *plan.weights)]
     check_apart(lasting)

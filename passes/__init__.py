@@ -10,6 +10,7 @@ from xdsl.passes import ModulePass
 _PASSES = {
     "ge-infer-types": ("infer_types", "InferTypesPass"),
     "ge-resolve-symbols": ("symbols.resolve_symbols", "ResolveSymbolsPass"),
+    "ge-bound-sizes": ("symbols.bound_sizes", "BoundSizesPass"),
     "ge-split-gears": ("symbols.split_gears", "SplitGearsPass"),
     "ge-canonicalize": ("canonicalization.canonicalize", "CanonicalizePass"),
     "ge-constant-fold": ("constant_fold", "ConstantFoldPass"),

@@ -20,10 +20,12 @@ from ge_dialect import remarks
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.indexing import ShapeOp, SizeOp
 from ge_dialect.ge.structure import FusionOp, HostCallOp
-from ge_dialect.ge.types import show_shape, value_shape
+from ge_dialect.ge.symbolic import data_ranges
+from ge_dialect.ge.types import is_tensor, shape_of, show_shape, value_shape
 from ge_dialect.interpreters.folding import replace_by_constants
 from ge_dialect.passes import rewrites, statistics
 from ge_dialect.passes.infer_types import InferTypesPass
+from ge_dialect.symbols import symbols_of
 
 if TYPE_CHECKING:
     from ge_dialect.frontends.onnx.convert.dims import SymbolicDims
@@ -87,6 +89,8 @@ def _promote(op: HostCallOp, dims: SymbolicDims) -> bool:
 
     if not any(_is_partly_known(argument, dims) for argument in op.arguments):
         return False
+    if _hides_a_size(op, dims):
+        return False
     counted = rewrites.active()
     if counted is not None and counted.spent:
         return False
@@ -102,6 +106,35 @@ def _promote(op: HostCallOp, dims: SymbolicDims) -> bool:
         remarks.passed(NAME, "PromoteHostCall", owner, f"{name} of a known shape")
     statistics.count(NAME, "PromoteHostCall")
     return True
+
+
+def _hides_a_size(op: HostCallOp, dims: SymbolicDims) -> bool:
+    """Whether a size that depends on data would be in the type of a result alone.
+
+    The op would no longer read anything that tells the size.
+    """
+    function = op.parent_op()
+    while function is not None and not isinstance(function, FuncOp):
+        function = function.parent_op()
+    if function is None or not (data := data_ranges(function)):
+        return False
+    told = {
+        name
+        for argument in op.arguments
+        if is_tensor(argument.type)
+        for dim in shape_of(argument.type)
+        if dim is not None
+        for name in symbols_of(dim)
+    }
+    asked = {
+        name
+        for argument in op.arguments
+        if is_tensor(argument.type) and (known := dims.of(argument)) is not None
+        for item in known.reshape(-1)
+        if item is not None and not isinstance(item, bool)
+        for name in symbols_of(item)
+    }
+    return any(name in data and name not in told for name in asked)
 
 
 def _is_partly_known(value: SSAValue, dims: SymbolicDims) -> bool:

@@ -86,7 +86,7 @@ class OptimizePipeline(PipelinePass):
         return pass_class()
 
 
-_INFER = ("ge-infer-types", "ge-resolve-symbols")
+_INFER = ("ge-infer-types", "ge-resolve-symbols", "ge-bound-sizes")
 _SIMPLIFY = (
     "ge-eliminate-dropout",
     "ge-constant-fold",

@@ -25,6 +25,7 @@ from ge_dialect.passes.repeats.outline_repeats import (
     shorten_repeats,
 )
 from ge_dialect.passes.repeats.shorten import Shortened
+from ge_dialect.passes.symbols.bound_sizes import BoundSizesPass
 from ge_dialect.passes.symbols.resolve_symbols import ResolveSymbolsPass
 from ge_dialect.tools import api
 from ge_dialect.tools.api import CompiledPlan, PassRecord, Watch, make_context
@@ -93,7 +94,7 @@ class Outlining:
             wanted: Whether blocks are outlined at all.
             fuse: Whether they are fused once, too.
         """
-        typing = InferTypesPass | ResolveSymbolsPass
+        typing = InferTypesPass | ResolveSymbolsPass | BoundSizesPass
         inferring = [step for step, one in enumerate(passes) if isinstance(one, typing)]
         first = end = inferring[-1] + 1 if inferring else 0
         if not inferring or not wanted or rewrites.active() is not None:

@@ -21,7 +21,7 @@ from xdsl.passes import ModulePass
 
 from ge_dialect.ge import types
 from ge_dialect.ge.dtypes import dtype_of
-from ge_dialect.ge.symbolic import bound_dim, symbol_ranges
+from ge_dialect.ge.symbolic import bound_dim, data_ranges, symbol_ranges
 from ge_dialect.ge.types import Shape, is_tensor
 from ge_dialect.symbols import DimExpr, symbols_of
 
@@ -35,7 +35,9 @@ def greatest_of(module: ModuleOp) -> Generator[None]:
     """Lets the symbols of the functions of a module count as their greatest values."""
     sizes: dict[str, int] = {}
     for function in module.body.block.ops:
-        for name, known in symbol_ranges(function).items() if isinstance(function, FuncOp) else ():
+        if not isinstance(function, FuncOp):
+            continue
+        for name, known in (symbol_ranges(function) | data_ranges(function)).items():
             if known.last is not None:
                 sizes[name] = max(sizes.get(name, 0), known.last)
     token = _sizes.set(sizes or None)

@@ -16,6 +16,9 @@ from ge_dialect.symbols import Dim, DimExpr, Guard, SymbolRange, substitute, sym
 SYMBOLS = "ge.symbols"
 """The attribute of a function that declares its symbols."""
 
+DATA_SYMBOLS = "ge.data_symbols"
+"""The attribute of a function that declares symbols for sizes that only its tasks find out."""
+
 GUARDS = "ge.guards"
 """The attribute of a function that lists what has to hold of its symbols: a `GuardAttr` each."""
 
@@ -39,19 +42,30 @@ def add_guard(function: Operation, guard: Guard) -> bool:
 
 
 def symbol_ranges(function: Operation) -> dict[str, SymbolRange]:
-    """Returns what a function declares of its symbols."""
-    declared = function.attributes.get(SYMBOLS)
+    """Returns what a function declares of the symbols of its inputs."""
+    return _declared(function, SYMBOLS)
+
+
+def data_ranges(function: Operation) -> dict[str, SymbolRange]:
+    """Returns what a function declares of the sizes that depend on data."""
+    return _declared(function, DATA_SYMBOLS)
+
+
+def _declared(function: Operation, attribute: str) -> dict[str, SymbolRange]:
+    declared = function.attributes.get(attribute)
     found = declared.data.items() if isinstance(declared, DictionaryAttr) else ()
     return {name: attr.data for name, attr in found if isinstance(attr, SymbolAttr)}
 
 
-def set_symbol_ranges(function: Operation, ranges: Mapping[str, SymbolRange]) -> None:
-    """Declares the symbols of a function."""
+def set_symbol_ranges(
+    function: Operation, ranges: Mapping[str, SymbolRange], attribute: str = SYMBOLS
+) -> None:
+    """Declares the symbols of a function, those of its inputs or `DATA_SYMBOLS`."""
     if ranges:
         attrs: dict[str, Attribute] = {name: SymbolAttr(one) for name, one in ranges.items()}
-        function.attributes[SYMBOLS] = DictionaryAttr(attrs)
+        function.attributes[attribute] = DictionaryAttr(attrs)
     else:
-        function.attributes.pop(SYMBOLS, None)
+        function.attributes.pop(attribute, None)
 
 
 def bound_dim(dim: MaybeDim, sizes: Mapping[str, Dim]) -> MaybeDim:

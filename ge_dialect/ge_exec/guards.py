@@ -1,7 +1,8 @@
-"""Symbols of a plan, and what has to hold of them: checked before the first task.
+"""Symbols of a plan, and what has to hold of them.
 
-A plan with symbols runs at every size within their ranges. The host reads each symbol off an input,
-checks it, checks the guards, and only then lets the streams begin.
+A plan with symbols runs at every size within their ranges. The host reads those of inputs off them,
+checks them, checks the guards, and only then lets the streams begin. Those of other values become
+known when a task has written the value; the guards about them are checked then.
 """
 
 from __future__ import annotations
@@ -19,13 +20,16 @@ from xdsl.utils.exceptions import VerifyException
 from ge_dialect.ge.attributes import GuardAttr, SymbolAttr
 from ge_dialect.ge.base import I64Attr, int_attr
 from ge_dialect.ge.types import is_tensor, shape_of
+from ge_dialect.ge_exec.memory import InputOp
 from ge_dialect.ge_exec.storage import AnyStorage, BoundedType, ObjectType
 from ge_dialect.symbols import Dim, Guard, SymbolRange, symbols_of
 
 
 @irdl_op_definition
 class SymbolOp(IRDLOperation):
-    """Declares a symbol of the plan: a dimension of an input says its value, which has a range.
+    """Declares a symbol of the plan: a dimension of a value says what it is, within a range.
+
+    `input` is an input, or what a task writes whose size depends on data.
 
     Constraints:
     - (C1) `input` is a tensor with a dimension `dim` that mentions the symbol.
@@ -55,6 +59,11 @@ class SymbolOp(IRDLOperation):
                 "range": SymbolAttr(range),
             },
         )
+
+    @property
+    def is_early(self) -> bool:
+        """Whether an input says it, so that it is known before the first task."""
+        return isinstance(self.input.owner, InputOp)
 
     @property
     def known(self) -> SymbolRange:

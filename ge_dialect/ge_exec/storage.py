@@ -6,7 +6,7 @@ the greatest sizes: its address is the same in every run, what it takes of its b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import prod
 from typing import TypeAlias, TypeGuard, cast
@@ -27,7 +27,7 @@ from ge_dialect.ge.attributes import Tier
 from ge_dialect.ge.base import int_attr
 from ge_dialect.ge.dtypes import dtype_of, find_dtype, is_string
 from ge_dialect.ge.types import TensorT, is_tensor, shape_of, static_shape
-from ge_dialect.symbols import Dim, SymbolRange, bounds, product
+from ge_dialect.symbols import Dim, Guard, SymbolRange, bounds, product, with_known_products
 
 AnyMemRef = BaseAttr[MemRefType[Attribute]](MemRefType)
 
@@ -108,18 +108,23 @@ StorageType: TypeAlias = BufferType | ObjectType
 _NO_RANGES: Mapping[str, SymbolRange] = {}
 
 
-def storage_type(type: Attribute, ranges: Mapping[str, SymbolRange] = _NO_RANGES) -> StorageType:
+def storage_type(
+    type: Attribute,
+    ranges: Mapping[str, SymbolRange] = _NO_RANGES,
+    facts: Sequence[Guard] = (),
+) -> StorageType:
     """Returns how a plan holds a value: a buffer where its bytes are known, else an object.
 
     Args:
         type: Of the value, in `ge`.
-        ranges: Of the symbols whose values a run knows before its first task.
+        ranges: Of the symbols whose values a run knows when it needs the bytes.
+        facts: What holds of them beside that.
     """
     if not is_tensor(type) or is_string(type.element_type):
         return ObjectType(type)
     if static_shape(type) is not None:
         return buffer_type(type)
-    most = most_bytes(type, ranges) if ranges else None
+    most = most_bytes(type, ranges, facts) if ranges else None
     return ObjectType(type) if most is None else BoundedType(type, int_attr(most))
 
 
@@ -134,14 +139,16 @@ def byte_count(type: TensorT) -> Dim | None:
         return None
 
 
-def most_bytes(type: TensorT, ranges: Mapping[str, SymbolRange]) -> int | None:
+def most_bytes(
+    type: TensorT, ranges: Mapping[str, SymbolRange], facts: Sequence[Guard] = ()
+) -> int | None:
     """Returns the bytes of the greatest tensor of a type; None where nothing bounds them.
 
     A symbol without a range bounds nothing: its value depends on data.
     """
     if (count := byte_count(type)) is None:
         return None
-    most = bounds(count, ranges)[1]
+    most = bounds(with_known_products(count, facts) if facts else count, ranges)[1]
     # The bound of each dimension holds as well, and is sharper where the product hides a minimum.
     ends = [bounds(dim, ranges)[1] for dim in shape_of(type) if dim is not None]
     known = [end for end in ends if end is not None]

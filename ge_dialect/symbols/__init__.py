@@ -14,6 +14,7 @@ from ge_dialect.symbols.expr import (
 from ge_dialect.symbols.extrema import maximum, minimum
 from ge_dialect.symbols.guards import Guard, Relation
 from ge_dialect.symbols.parse import import_dim, parse_dim, sanitise
+from ge_dialect.symbols.products import with_known_products
 from ge_dialect.symbols.ranges import (
     SymbolRange,
     bounds,
@@ -50,4 +51,5 @@ __all__ = [
     "substitute",
     "symbol",
     "symbols_of",
+    "with_known_products",
 ]

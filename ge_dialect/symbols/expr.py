@@ -184,6 +184,16 @@ def rebuild(dim: Dim, replace: Callable[[Atom], Dim]) -> Dim:
     return total
 
 
+def rebuild_terms(dim: Dim, replace: Callable[[Mono], Dim | None]) -> Dim:
+    """Returns `dim` with each product for which `replace` returns something replaced by that."""
+    total: Dim = 0
+    for mono, coefficient in terms_of(dim):
+        known = replace(mono) if mono else None
+        whole: Dim = DimExpr(((mono, 1),)) if mono else 1
+        total = total + product([coefficient, whole if known is None else known])
+    return total
+
+
 def apply(kind: Kind, args: Sequence[Dim]) -> Dim:
     """Returns one operation on `args` in normal form; `floordiv` and `mod` take two.
 

@@ -54,7 +54,9 @@ def judge(guard: Guard, ranges: Ranges) -> Verdict | tuple[str, Dim]:
 
 def _eliminated(difference: Dim, ranges: Ranges) -> tuple[str, Dim] | None:
     """Returns a symbol and what it has to be for a difference to be 0; the last declared one."""
-    if isinstance(difference, int) or len(symbols_of(difference)) < 2:
+    if isinstance(difference, int) or len(names := symbols_of(difference)) < 2:
+        return None
+    if any(name not in ranges for name in names):  # what depends on data is checked, never put in
         return None
     for name in reversed(list(ranges)):
         found = linear_in(difference, name)

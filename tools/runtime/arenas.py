@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,8 @@ from ge_dialect.diagnostics import GEError
 from ge_dialect.ge_exec import ArenaOp, BufferOp, InputOp, ObjectOp, PlanOp, ViewOp, WeightOp
 from ge_dialect.ge_exec.memory import PlacedOp, base_of, buffer_bytes, is_buffer, offset_of
 from ge_dialect.lowering.plan_names import describe
-from ge_dialect.symbols import Dim, evaluate
+from ge_dialect.symbols import Dim, evaluate, symbols_of
+from ge_dialect.tools.runtime.data_sizes import Tellers
 from ge_dialect.tools.runtime.ports import array_layout, array_type
 
 POISON = 0xFF
@@ -33,6 +34,11 @@ class Memory:
 
     A buffer's array lies at the planned address. Objects have no bytes in a plan: they stand beside
     the arenas, and what once is in one is never changed, only replaced.
+
+    Attributes:
+        late: Places whose sizes are known once a task has told them.
+        tellers: Which values tell sizes.
+        sizes: Of the symbols known so far.
     """
 
     arenas: dict[SSAValue, npt.NDArray[np.uint8]]
@@ -44,6 +50,9 @@ class Memory:
     )
     objects: dict[SSAValue, Any] = field(default_factory=dict[SSAValue, Any])
     poisoned: bool = False
+    late: Mapping[SSAValue, Place] = field(default_factory=dict[SSAValue, "Place"])
+    tellers: Tellers = field(default_factory=Tellers)
+    sizes: dict[str, int] = field(default_factory=dict[str, int])
 
     def read(self, value: SSAValue) -> Any:
         """Returns what a value holds: a read-only array, or the object.
@@ -52,6 +61,10 @@ class Memory:
             GEError: Nothing has been written to the object yet (GE0812).
         """
         if (array := self.readable.get(value)) is not None:
+            return array
+        if value in self.late:
+            array = self.target(value)
+            array.flags.writeable = False
             return array
         if value not in self.objects:
             raise GEError(
@@ -62,15 +75,42 @@ class Memory:
         found = self.objects[value]
         if isinstance(found, Slices):
             found = self.objects[value] = found.stacked()
+            self.tell(value, found)
         return found
+
+    def target(self, value: SSAValue) -> npt.NDArray[Any]:
+        """Returns the array that a buffer is written to, of the sizes of this moment.
+
+        Raises:
+            GEError: A task has still to tell a size of it (GE0812).
+        """
+        if (array := self.writable.get(value)) is not None:
+            return array
+        at = self.late[value]
+        try:
+            shape = [evaluate(dim, self.sizes) for dim in at.shape]
+        except ValueError as error:
+            raise GEError("GE0812", f"{describe(base_of(value)[0])}: {error}") from error
+        return np.ndarray(shape, at.dtype, self.arenas[at.arena], at.start)
+
+    def tell(self, value: SSAValue, content: Any) -> None:
+        """Says what is written to a value, whose dimensions may be sizes that others wait for.
+
+        Raises:
+            GEError: A size is not as the plan says (GE0820, GE0821).
+        """
+        if value in self.tellers.symbols and isinstance(content, np.ndarray):
+            shape: tuple[int, ...] = np.shape(cast("Any", content))
+            self.tellers.read(value, shape, self.sizes)
 
     def store(self, value: SSAValue, content: Any) -> None:
         """Puts something into an object."""
+        self.tell(value, content)
         self.objects[value] = content
 
     def is_object(self, value: SSAValue) -> bool:
         """Whether a value is an object."""
-        return value not in self.writable
+        return value not in self.writable and value not in self.late
 
     def forget(self, op: ObjectOp) -> None:
         """Frees an object that nobody reads any more."""
@@ -141,6 +181,7 @@ class Layout:
         self._weights = weights
         self._found: _Found | None = None
         self._plan = plan
+        self.tellers = Tellers.of(plan)
 
     def allocate(self, sizes: Mapping[str, int] = _NO_SIZES) -> Memory:
         """Returns fresh memory for one execution: zeros, and the weights, which are shared.
@@ -158,8 +199,17 @@ class Layout:
             if (found := self._found) is None:
                 found = self._found = self._look_up(reserved)
             arenas = {arena: np.zeros(size, np.uint8) for arena, size in reserved.items()}
-            memory = Memory(arenas)
+            late = self.tellers.names
+            memory = Memory(arenas, tellers=self.tellers, sizes=dict(sizes))
+            if late:
+                memory.late = {
+                    at.value: at
+                    for at in found.places
+                    if any(name in late for dim in at.shape for name in symbols_of(dim))
+                }
             for at in found.places:
+                if at.value in memory.late:
+                    continue
                 shape = [evaluate(dim, sizes) for dim in at.shape]
                 array = np.ndarray(shape, at.dtype, arenas[at.arena], at.start)
                 memory.add(at.value, array)
@@ -263,9 +313,9 @@ def copy_value(memory: Memory, source: SSAValue, target: SSAValue) -> None:
     if memory.is_object(target):
         memory.store(target, content if memory.is_object(source) else content.copy())
     elif memory.is_object(source):
-        copy_array(content, memory.writable[target], describe(base_of(source)[0]))
+        copy_array(content, memory.target(target), describe(base_of(source)[0]))
     else:
-        destination = memory.writable[target]
+        destination = memory.target(target)
         np.copyto(destination.reshape(-1).view(np.uint8), content.reshape(-1).view(np.uint8))
 
 
@@ -283,7 +333,7 @@ def store_slice(memory: Memory, source: SSAValue, target: SSAValue, index: int) 
             memory.store(target, slices)
         slices.parts.append(content.copy())
         return
-    array = memory.writable[target]
+    array = memory.target(target)
     if index >= len(array):
         what = f"slice {index} of {describe(base_of(target)[0])}, which has {len(array)}"
         raise GEError("GE0809", f"the loop runs longer than planned: there is no {what}")

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 
+from ge_dialect.ge.symbolic import symbols_in
 from ge_dialect.ge_exec import KernelOp, LaunchOp, PlanOp
 from ge_dialect.ge_exec.control import ControlOp, TaskOp, task_id
 from ge_dialect.interpreters.compiled import Run, compile_block
@@ -22,6 +23,7 @@ from ge_dialect.lowering.om.encode import plan_of
 from ge_dialect.lowering.verify_plan import verify_plan
 from ge_dialect.tools.runtime.arenas import Layout, Memory
 from ge_dialect.tools.runtime.control import run_control
+from ge_dialect.tools.runtime.data_sizes import show_range
 from ge_dialect.tools.runtime.kernels import check_launch, run_task
 from ge_dialect.tools.runtime.poison import Lifetimes
 from ge_dialect.tools.runtime.ports import Port, check_feeds, input_ports, output_ports
@@ -36,7 +38,6 @@ from ge_dialect.tools.runtime.sizes import (
     check_sizes,
     ports_at,
     read_sizes,
-    show_range,
 )
 from ge_dialect.tools.runtime.tiles import TiledKernel
 
@@ -91,6 +92,7 @@ class Executor:
         self._launched = _launched(module, self.plan)
         self._kernels = BoundKernels(lambda kernel: _runnable(module, kernel))
         self._layout = Layout(self.plan, weights)
+        self._late: Mapping[TaskOp, KernelOp] | None = None
 
     def size_lines(self) -> Sequence[str]:
         """Returns a line for each symbol, and for what has to hold of them."""
@@ -151,7 +153,12 @@ class Executor:
         if sizes:  # what the symbols leave open is known now
             arrays = check_sizes(self.inputs, self.plan, sizes, feeds)
         memory = self._layout.allocate(sizes)
-        kernels = {task: self._kernels.at(kernel, sizes) for task, kernel in self._launched}
+        late = self._late_kernels()
+        kernels = {
+            task: self._kernels.at(kernel, sizes)
+            for task, kernel in self._launched
+            if task not in late
+        }
         if poison:
             memory.poison_all()
         for op in self.plan.inputs:
@@ -162,13 +169,26 @@ class Executor:
         lifetimes = Lifetimes(self.plan, memory) if poison else None
         began = time.perf_counter()
         workers = [
-            _StreamWorker(stream.id.value.data, kernels, memory, lifetimes, times, began)
+            _StreamWorker(
+                stream.id.value.data, kernels, memory, lifetimes, times, began, late, self._kernels
+            )
             for stream in self.plan.streams
         ]
         self._run_streams(workers, seed)
         if times is not None:
             times.sort(key=lambda entry: entry.task)
         return {op.io_name.data: _copied(memory.read(op.buffer)) for op in self.plan.outputs}
+
+    def _late_kernels(self) -> Mapping[TaskOp, KernelOp]:
+        """Returns the kernels of tasks that need a size which the run has still to find out."""
+        if self._late is None:
+            names = self._layout.tellers.names
+            needed = {
+                kernel: not names.isdisjoint(symbols_in(kernel))
+                for _, kernel in (self._launched if names else ())
+            }
+            self._late = {task: kernel for task, kernel in self._launched if needed.get(kernel)}
+        return self._late
 
     def _run_streams(self, workers: Sequence[Worker], seed: int | None) -> None:
         streams = [tuple(stream.body.block.ops) for stream in self.plan.streams]
@@ -192,13 +212,24 @@ class _StreamWorker:
     lifetimes: Lifetimes | None
     times: list[TaskTime] | None
     began: float
+    late: Mapping[TaskOp, KernelOp]
+    bound: BoundKernels
+
+    def _kernel(self, task: TaskOp) -> Run | TiledKernel | None:
+        """Returns what a task runs; of a size that depends on data once that is known."""
+        if (kernel := self.late.get(task)) is None:
+            return self.kernels.get(task)
+        assert isinstance(task, LaunchOp)
+        for value in task.inputs:
+            self.memory.read(value)  # an object tells its sizes when it is complete
+        return self.bound.at(kernel, self.memory.sizes)
 
     def __call__(self, task: TaskOp) -> None:
         started = time.perf_counter()
         if isinstance(task, ControlOp):
             run_control(task, self.memory, self)
         else:
-            run_task(task, self.kernels.get(task), self.memory)
+            run_task(task, self._kernel(task), self.memory)
         if self.times is not None:
             begin = started - self.began
             self.times.append(_task_time(task, self.stream, begin, started))

@@ -69,7 +69,7 @@ def _run_tiles(
             memory.store(value, np.empty(static_shape(type_) or (), to_numpy(type_.element_type)))
             targets.append(memory.objects[value])
         else:
-            targets.append(memory.writable[value])
+            targets.append(memory.target(value))
     kernel.run(arguments, targets, memory.poisoned)
 
 
@@ -78,11 +78,13 @@ def _store(task: LaunchOp, results: Sequence[Any], memory: Memory) -> None:
         raise _unexpected(task, f"{len(task.outputs)} results", str(len(results)))
     pairs: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = []
     objects: list[tuple[SSAValue, Any]] = []
+    for value, result in zip(task.outputs, results, strict=True):
+        memory.tell(value, np.asarray(result) if isinstance(result, np.generic) else result)
     for index, (result, value) in enumerate(zip(results, task.outputs, strict=True)):
         if memory.is_object(value):
             objects.append((value, _owned(result, memory)))
             continue
-        array, target = np.asarray(result), memory.writable[value]
+        array, target = np.asarray(result), memory.target(value)
         if array.shape != target.shape or array.dtype != target.dtype:
             expected = array_type(target.shape, target.dtype)
             got = array_type(array.shape, array.dtype)

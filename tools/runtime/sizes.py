@@ -16,7 +16,8 @@ from ge_dialect.ge.types import is_tensor, shape_of, show_shape
 from ge_dialect.ge_exec import BoundedType, InputOp, KernelOp, PlanOp
 from ge_dialect.ge_exec.storage import buffer_shape
 from ge_dialect.interpreters.compiled import Run
-from ge_dialect.symbols import SymbolRange, solve_for, symbols_of
+from ge_dialect.symbols import SymbolRange, solve_for
+from ge_dialect.tools.runtime.data_sizes import check_guards, show_range
 from ge_dialect.tools.runtime.ports import Port, check_feeds
 from ge_dialect.tools.runtime.tiles import TiledKernel
 
@@ -27,7 +28,7 @@ Sizes = Mapping[str, int]
 
 
 def read_sizes(plan: PlanOp, arrays: Mapping[str, Any]) -> dict[str, int]:
-    """Returns the value of every symbol of a plan, checked against its range and the guards.
+    """Returns the value of each symbol that inputs tell, checked against its range and the guards.
 
     Args:
         plan: What is run.
@@ -38,7 +39,8 @@ def read_sizes(plan: PlanOp, arrays: Mapping[str, Any]) -> dict[str, int]:
     """
     sizes: dict[str, int] = {}
     for op in plan.symbols:
-        assert isinstance(op.input.owner, InputOp)
+        if not isinstance(op.input.owner, InputOp):
+            continue
         name, axis = op.input.owner.io_name.data, op.dim.value.data
         size = int(np.shape(arrays[name])[axis])
         symbol, known = op.symbol.data, op.known
@@ -52,16 +54,7 @@ def read_sizes(plan: PlanOp, arrays: Mapping[str, Any]) -> dict[str, int]:
         if not known.contains(value):
             raise outside(symbol, value, known, f"input '{name}' dim {axis}")
         sizes[symbol] = value
-    for op in plan.guards:
-        guard = op.guard
-        names = sorted({*symbols_of(guard.left), *symbols_of(guard.right)})
-        if all(name in sizes for name in names) and not guard.holds(sizes):
-            shown = ", ".join(f"{name} = {sizes[name]}" for name in names)
-            raise GEError(
-                "GE0821",
-                f"expected {guard}, got {shown}",
-                hint=f"{guard.why}: give inputs whose sizes fit together",
-            )
+    check_guards([op.guard for op in plan.guards], sizes)
     return sizes
 
 
@@ -72,13 +65,6 @@ def outside(symbol: str, value: int, known: SymbolRange, where: str) -> GEError:
         f"{symbol} = {value} leaves {show_range(known)} declared for {where}",
         hint="compile the model for a range that holds this size, with --input_shape",
     )
-
-
-def show_range(known: SymbolRange) -> str:
-    """Returns a range as messages write it, `128..4096` or `8..64 by 8`."""
-    last = "" if known.hi is None else known.hi
-    step = f" by {known.multiple_of}" if known.multiple_of > 1 else ""
-    return f"{known.lo}..{last}{step}"
 
 
 def _declared(symbol: str, known: SymbolRange) -> str:
