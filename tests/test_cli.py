@@ -253,7 +253,7 @@ def test_a_printed_pipeline_parses_again(capsys: pytest.CaptureFixture[str]):
         assert run_tool("ge-opt", ge_opt.main_with, argv) == 0
         printed.append(capsys.readouterr().out)
     assert printed[0] == printed[1]
-    assert "ge-infer-types,ge-resolve-symbols,ge-eliminate-dropout" in printed[0]
+    assert "ge-infer-types,ge-resolve-symbols,ge-bound-sizes,ge-eliminate-dropout" in printed[0]
     assert "ge-optimize" not in printed[0]
     assert 'ge-fuse-rules{rules="QKVProjection" disable="FlashAttentionDropout"}' in printed[0]
 

@@ -209,12 +209,13 @@ def with_gears(graph: Sequence[ModulePass], options: CompileOptions) -> list[Mod
     What does not depend on sizes is simplified before, once for all gears.
     """
     from ge_dialect.passes.pipelines import OptimizePipeline
+    from ge_dialect.passes.symbols.bound_sizes import BoundSizesPass
     from ge_dialect.passes.symbols.split_gears import SplitGearsPass
 
     shared = OptimizePipeline(min(options.level, 1), options.fast_math).passes()
     typed = len(OptimizePipeline(0).passes())
     split = SplitGearsPass(options.gears)
-    return [*graph[: len(shared)], split, *shared[typed:], *graph[len(shared) :]]
+    return [*graph[: len(shared)], split, BoundSizesPass(), *shared[typed:], *graph[len(shared) :]]
 
 
 def _function(module: ModuleOp) -> FuncOp:

@@ -38,7 +38,14 @@ from ge_dialect.ge.symbolic import (
     symbol_ranges,
     symbols_in,
 )
-from ge_dialect.ge.types import MaybeDim, Shape, is_tensor, shape_of, tensor_type
+from ge_dialect.ge.types import (
+    MaybeDim,
+    Shape,
+    element_type_of,
+    is_tensor,
+    shape_of,
+    tensor_type,
+)
 from ge_dialect.locations import location_name
 from ge_dialect.passes import statistics
 from ge_dialect.passes.compute_dims import ComputeDimsPass
@@ -165,9 +172,8 @@ class Namer:
                 if new != old:
                     set_type(result, tensor_type(result.type.element_type, new))
             elif isinstance(result.type, UnrankedTensorType):
-                element: Attribute = result.type.element_type  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]  # xDSL forgets it
                 shape = tuple(self._dim(op, None, dim, mine) for dim in dims)
-                set_type(result, tensor_type(element, shape))
+                set_type(result, tensor_type(element_type_of(result), shape))
         self._note_product(op, found)
 
     def _dim(

@@ -21,12 +21,16 @@ from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.symbolic import (
     GUARDS,
     SYMBOLS,
+    add_guard,
     bind_values,
+    bound_dim,
     guards_of,
     symbol_ranges,
 )
 from ge_dialect.passes import statistics
 from ge_dialect.passes.infer_types import InferTypesPass
+from ge_dialect.symbols import Guard
+from ge_dialect.symbols.feasible import guard_symbols
 
 NAME = "ge-split-gears"
 
@@ -94,14 +98,19 @@ def _gear(ctx: Context, function: FuncOp, number: int, sizes: Mapping[str, int])
         if not known.contains(sizes[name]):
             what = f"{shown} leaves the range of '{name}', {known.lo} to {known.hi}"
             raise GEError("GE0331", what, hint="the ranges that the model takes are narrower")
+    late = [guard for guard in guards_of(function) if not sizes.keys() >= {*guard_symbols(guard)}]
     for guard in guards_of(function):
-        if not guard.holds(sizes):
+        if guard not in late and not guard.holds(sizes):
             hint = f"gears 0 to {number - 1} are fine" if number else None
             raise GEError("GE0331", f"{shown}: {guard.why} needs {guard}", hint=hint)
     gear = function.clone()
     gear.properties["sym_name"] = StringAttr(f"{function.sym_name.data}_gear_{number}")
     for name in (SYMBOLS, GUARDS):
         gear.attributes.pop(name, None)
+    for guard in late:  # about sizes that depend on data
+        left, right = (bound_dim(side, sizes) for side in (guard.left, guard.right))
+        if left is not None and right is not None:
+            add_guard(gear, Guard(left, guard.relation, right, guard.why))
     gear.attributes[GEAR] = StringAttr(show_gear(sizes))
     bind_values(gear, sizes)
     gear.update_function_type()

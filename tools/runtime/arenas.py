@@ -99,7 +99,7 @@ class Memory:
         Raises:
             GEError: A size is not as the plan says (GE0820, GE0821).
         """
-        if value in self.tellers.symbols and isinstance(content, np.ndarray):
+        if value in self.tellers.symbols and isinstance(content, np.ndarray | np.generic):
             shape: tuple[int, ...] = np.shape(cast("Any", content))
             self.tellers.read(value, shape, self.sizes)
 

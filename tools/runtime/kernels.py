@@ -79,7 +79,7 @@ def _store(task: LaunchOp, results: Sequence[Any], memory: Memory) -> None:
     pairs: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = []
     objects: list[tuple[SSAValue, Any]] = []
     for value, result in zip(task.outputs, results, strict=True):
-        memory.tell(value, np.asarray(result) if isinstance(result, np.generic) else result)
+        memory.tell(value, result)
     for index, (result, value) in enumerate(zip(results, task.outputs, strict=True)):
         if memory.is_object(value):
             objects.append((value, _owned(result, memory)))
