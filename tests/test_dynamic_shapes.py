@@ -12,17 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
-from xdsl.dialects.builtin import ModuleOp, f32
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
-from xdsl.utils.test_value import create_ssa_value
 
 import ge_dialect
 from ge_dialect.diagnostics import GEError
 from ge_dialect.frontends.onnx.input_shapes import parse_input_shapes
-from ge_dialect.ge.extents import slice_size
-from ge_dialect.ge.movement import ReshapeOp
 from ge_dialect.ge.symbolic import symbol_ranges
-from ge_dialect.ge.types import tensor_type, value_shape
 from ge_dialect.lowering.at_sizes import greatest_sizes, least_sizes, plan_at
 from ge_dialect.lowering.om.encode import plan_of, plans_of
 from ge_dialect.lowering.verify_plan import verify_plan
@@ -31,7 +27,6 @@ from ge_dialect.symbols import (
     Guard,
     Relation,
     SymbolRange,
-    bounds,
     evaluate,
     parse_dim,
     solve_for,
@@ -79,20 +74,6 @@ def added(n: tuple[int, int]) -> CompiledPlan:
     return compile(graph(arguments, {"N": n}, f'%y = ge.add %x, %z : ({x}, {y}) -> {y} loc("Add")'))
 
 
-def test_a_reshape_of_known_dims_infers_the_rest():
-    a, b = symbol("a"), symbol("b")
-    x = create_ssa_value(tensor_type(f32, (a, b, 2, 3)))
-    assert value_shape(ReshapeOp(x, (a, b, None)).result) == (a, b, 6)
-    assert value_shape(ReshapeOp(x, (a, None, 6)).result) == (a, b, 6)
-
-
-def test_lengths_of_joined_and_cut_values():
-    joined = symbol("N") + 5
-    assert bounds(joined, {"N": SymbolRange(1, 32)}) == (6, 37)
-    assert slice_size(joined, 0, 5, 1) == 5
-    assert (16 * symbol("H") - 16) // 16 + 1 == symbol("H")  # a window of 16 every 16
-
-
 def test_a_dimension_that_is_a_formula_is_read_off_the_input():
     x = tensor("16*H")
     module = graph(f'%x: {x} {{ge.name = "x"}}', {"H": (1, 4)}, f"%y = ge.relu %x : ({x}) -> {x}")
@@ -133,26 +114,6 @@ def test_an_equality_is_put_into_all_types():
     assert plan.run({"x": ones, "z": ones})["result0"].shape == (5, 8)
     with pytest.raises(GEError, match=r"GE0803: input '[xz]'"):
         plan.run({"x": ones, "z": ones[:4]})
-
-
-def test_middle_of_a_range_is_a_typical_size():
-    assert SymbolRange(1000, 1200).middle == 1100
-    assert SymbolRange(1000, 1200, 64).middle == 1088
-    assert SymbolRange(60, 70, 64).middle == 64
-    with pytest.raises(ValueError, match="no maximum for rows"):
-        _ = SymbolRange(0, None, 1, "rows").middle
-    with pytest.raises(GEError, match="GE0216"):
-        parse_input_shapes("x:9~3")
-
-
-def test_a_lower_bound_alone_makes_no_plan():
-    x = tensor("N", 8, 8, 3)
-    module = graph(f'%x: {x} {{ge.name = "x"}}', {"N": (1, "?")}, f"%y = ge.relu %x : ({x}) -> {x}")
-    with pytest.raises(GEError) as caught:
-        compile(module)
-    assert caught.value.code == "GE0522"
-    assert caught.value.message.startswith("no upper bound for dim 0 of input 'x' (N)")
-    assert '--input_shape "x:1~8,8,8,3"' in str(caught.value.hint)
 
 
 def test_a_baked_constant_is_found_before_the_run():

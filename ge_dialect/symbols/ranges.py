@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import gcd, inf
 from typing import TypeAlias
 
+from ge_dialect.diagnostics import GEError
 from ge_dialect.symbols.expr import (
     Atom,
     Dim,
@@ -68,10 +69,11 @@ class SymbolRange:
         """A value in the middle, for a profile of typical sizes: a multiple, rounded down.
 
         Raises:
-            ValueError: There is no greatest value.
+            GEError: There is no greatest value (GE0522).
         """
         if (last := self.last) is None:
-            raise ValueError(f"no maximum for {self.origin or 'the symbol'}")
+            what = f"no maximum for {self.origin or 'the symbol'}"
+            raise GEError("GE0522", what, hint=f"give an upper end, as in {self.lo}~{self.lo + 8}")
         return max(self.first, (self.first + last) // 2 // self.multiple_of * self.multiple_of)
 
     def contains(self, value: int) -> bool:

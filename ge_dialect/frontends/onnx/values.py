@@ -21,7 +21,15 @@ from ge_dialect.ge.containers import Container, OptionalType, same_kind, with_it
 from ge_dialect.ge.dtypes import FloatFormatType, dtype_of, from_onnx, is_bool
 from ge_dialect.ge.onnx_types import from_type_proto, static_dim
 from ge_dialect.ge.types import MaybeDim, Shape, TensorT, is_tensor, shape_of, tensor_type
-from ge_dialect.symbols import DimExpr, SymbolRange, import_dim, sanitise, symbol, symbols_of
+from ge_dialect.symbols import (
+    DimExpr,
+    SymbolRange,
+    import_dim,
+    linear_in,
+    sanitise,
+    symbol,
+    symbols_of,
+)
 from ge_dialect.weights import MemoryWeight, Weight
 
 if TYPE_CHECKING:
@@ -30,6 +38,8 @@ if TYPE_CHECKING:
 
 _A = onnx.AttributeProto
 _WORD = re.compile(r"[A-Za-z_$.][\w$.-]*", re.ASCII)
+_MULTIPLE = re.compile(r"[1-9]\d{0,8}\*([A-Za-z_]\w*)", re.ASCII)
+"""A dimension that is a multiple, `16*H`: `H` is a symbol though no dimension has that name."""
 _FOREIGN = re.compile(r"[^\w$.-]+", re.ASCII)
 
 
@@ -68,6 +78,7 @@ class SymbolTable:
         table = SymbolTable()
         names = {dim.dim_param for value in inputs for dim in _dims(value)}
         plain = {name for name in names if name and name == sanitise(name)}
+        plain |= {found[1] for name in names if (found := _MULTIPLE.fullmatch(name)) is not None}
         types = [table._declare(value, plain, given) for value in inputs]
         return table, types
 
@@ -97,7 +108,7 @@ class SymbolTable:
             where = origin if alone else f"part of {origin}"
             known = self.ranges.get(name)
             if known is None or (alone and known.origin.startswith("part of ")):
-                lo, hi = (0, None) if given is None or not alone else (given.lo, given.hi)
+                lo, hi = (0, None) if given is None else _solved(expr, name, given, origin)
                 self.ranges[name] = SymbolRange(lo, hi, 1, where)
 
     def attributes(self) -> dict[str, Attribute]:
@@ -114,6 +125,25 @@ class SymbolTable:
         expr = import_dim(dim.dim_param, self.ranges) if dim.dim_param else None
         known = expr is not None and all(name in self.ranges for name in symbols_of(expr))
         return expr if known else None
+
+
+def _solved(expr: int | DimExpr, name: str, given: DimRange, origin: str) -> tuple[int, int | None]:
+    """Returns the ends of a symbol where a dimension that mentions it has a range.
+
+    Raises:
+        GEError: No size in the range is a value of the dimension (GE0218).
+    """
+    found = linear_in(expr, name)
+    if found is None or not isinstance(found[1], int) or found[0] < 1:
+        return 0, None
+    factor, rest = found
+    lo = max(-((rest - given.lo) // factor), 0)
+    hi = None if given.hi is None else (given.hi - rest) // factor
+    if hi is not None and hi < lo:
+        raise GEError(
+            "GE0218", f"{origin} is {expr} in the model: no value of it is in {given.lo}~{given.hi}"
+        )
+    return lo, hi
 
 
 def _dims(value: onnx.ValueInfoProto) -> Iterable[onnx.TensorShapeProto.Dimension]:
