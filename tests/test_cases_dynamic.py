@@ -102,9 +102,7 @@ def test_k20_a_window_of_16_every_16_undoes_a_factor(pool: str):
         ("H", 1, 4),
         ("W", 1, 4),
     ]
-    with pytest.raises(
-        GEError, match=r"GE0218: dim 2 of input 'x' is 16\*H in the model: no value"
-    ):
+    with pytest.raises(GEError, match=r"GE0218: dim 2 of input 'x' is 16\*H in the model"):
         imported(proto, "x:1,3,17~31,16~64")
 
 

@@ -134,9 +134,9 @@ def _solved(expr: int | DimExpr, name: str, given: DimRange, origin: str) -> tup
         GEError: No size in the range is a value of the dimension (GE0218).
     """
     found = linear_in(expr, name)
-    if found is None or not isinstance(found[1], int) or found[0] < 1:
+    factor, rest = (0, 0) if found is None else found
+    if not isinstance(rest, int) or factor < 1:
         return 0, None
-    factor, rest = found
     lo = max(-((rest - given.lo) // factor), 0)
     hi = None if given.hi is None else (given.hi - rest) // factor
     if hi is not None and hi < lo:
