@@ -276,7 +276,7 @@ def measure(
     """Returns the names of the values of a model, and for each tool what it knows of them."""
     import onnx
 
-    model = bare(onnx.load(str(folder / "model.onnx")))
+    model = bare(onnx.ModelProto.FromString((folder / "model.onnx").read_bytes()))
     path.write_bytes(model.SerializeToString())
     names, samples = values_of(model), samples_of(model)
     ours = our_shapes(model, samples)
