@@ -59,11 +59,12 @@ def plan_at(module: ModuleOp, sizes: Mapping[str, int]) -> ModuleOp:
                 op.detach()
                 op.erase()
         elif isinstance(op, PlanOp):
-            _bind_plan(op, sizes)
+            bind_plan(op, sizes)
     return copy
 
 
-def _bind_plan(plan: PlanOp, sizes: Mapping[str, int]) -> None:
+def bind_plan(plan: PlanOp, sizes: Mapping[str, int]) -> None:
+    """Puts numbers for the symbols into the types of a plan, which declares them no more."""
     for op in list(plan.body.block.ops):
         if isinstance(op, SymbolOp | GuardOp):
             op.detach()

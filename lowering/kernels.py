@@ -155,6 +155,11 @@ def fingerprint(op: GEOp, values: Sequence[SSAValue]) -> Hashable:
     return tuple(inputs), _op_key(op, numbers)
 
 
+def kernel_key(kernel: KernelOp) -> Hashable:
+    """Returns a value that is equal for kernels that compute the same on the same unit."""
+    return kernel.op_type.data, kernel.engine.data, _block_key(kernel.body.block, {})
+
+
 def _op_key(op: Operation, numbers: dict[SSAValue, int]) -> Hashable:
     operands = tuple(numbers[operand] for operand in op.operands)
     for result in op.results:

@@ -140,8 +140,13 @@ def run_passes(plan: CompiledPlan, watch: Watch) -> None:
         GEError: One failed.
     """
     check_streams(plan.options.streams, plan.module, plan.options.target)
-    runner = Runner(plan, watch)
     plan.nodes_before = count_ops(plan.module)
+    if plan.options.gears and type(watch) is Watch:
+        from ge_dialect.tools.gear_sharing import share_gears
+
+        if share_gears(plan):
+            return
+    runner = Runner(plan, watch)
     watch.begin(runner.passes, plan.module)
     runner.run()
     watch.end(plan.module)
@@ -168,9 +173,9 @@ class Runner:
         self.outlining = Outlining.of(self.passes, wanted, not options.why_not)
         self.is_verified = False
 
-    def run(self) -> None:
-        """Runs them all."""
-        for step, pass_ in enumerate(self.passes):
+    def run(self, first: int = 0, end: int | None = None) -> None:
+        """Runs them all, or those from one position to before another."""
+        for step, pass_ in list(enumerate(self.passes))[first:end]:
             if self.outlining.short is not None and step == self.outlining.end:
                 self._expand()
             if isinstance(pass_, BufferizePass):

@@ -91,18 +91,7 @@ def _gear(ctx: Context, function: FuncOp, number: int, sizes: Mapping[str, int])
     Raises:
         GEError: The sizes are none of the function (GE0331); names the gear and the reason.
     """
-    shown = f"gear {number} ({show_gear(sizes)})"
-    for name, known in symbol_ranges(function).items():
-        if name not in sizes:
-            raise GEError("GE0331", f"{shown} says no size of '{name}', {known.origin}")
-        if not known.contains(sizes[name]):
-            what = f"{shown} leaves the range of '{name}', {known.lo} to {known.hi}"
-            raise GEError("GE0331", what, hint="the ranges that the model takes are narrower")
-    late = [guard for guard in guards_of(function) if not sizes.keys() >= {*guard_symbols(guard)}]
-    for guard in guards_of(function):
-        if guard not in late and not guard.holds(sizes):
-            hint = f"gears 0 to {number - 1} are fine" if number else None
-            raise GEError("GE0331", f"{shown}: {guard.why} needs {guard}", hint=hint)
+    late = check_gear(function, number, sizes)
     gear = function.clone()
     gear.properties["sym_name"] = StringAttr(f"{function.sym_name.data}_gear_{number}")
     for name in (SYMBOLS, GUARDS):
@@ -118,6 +107,30 @@ def _gear(ctx: Context, function: FuncOp, number: int, sizes: Mapping[str, int])
     try:
         InferTypesPass().apply(ctx, alone)
     except GEError as error:
+        shown = f"gear {number} ({show_gear(sizes)})"
         raise GEError("GE0331", f"{shown}: {error.message}", hint=error.hint) from error
     gear.detach()
     return gear
+
+
+def check_gear(function: FuncOp, number: int, sizes: Mapping[str, int]) -> list[Guard]:
+    """Checks that sizes are those of a function; returns the guards about other sizes.
+
+    Raises:
+        GEError: They are not (GE0331); names the gear and the reason.
+    """
+    shown = f"gear {number} ({show_gear(sizes)})"
+    for name, known in symbol_ranges(function).items():
+        if name not in sizes:
+            raise GEError("GE0331", f"{shown} says no size of '{name}', {known.origin}")
+        if not known.contains(sizes[name]):
+            what = f"{shown} leaves the range of '{name}', {known.lo} to {known.hi}"
+            raise GEError("GE0331", what, hint="the ranges that the model takes are narrower")
+    late: list[Guard] = []
+    for guard in guards_of(function):
+        if not sizes.keys() >= {*guard_symbols(guard)}:
+            late.append(guard)
+        elif not guard.holds(sizes):
+            hint = f"gears 0 to {number - 1} are fine" if number else None
+            raise GEError("GE0331", f"{shown}: {guard.why} needs {guard}", hint=hint)
+    return late

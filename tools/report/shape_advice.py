@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge_exec import BoundedType
 from ge_dialect.ge_exec.storage import buffer_shape
-from ge_dialect.lowering.at_sizes import plan_at
+from ge_dialect.lowering.at_sizes import greatest_sizes, plan_at
 from ge_dialect.lowering.om.encode import plan_of, plans_of
 from ge_dialect.lowering.predict import predict_plan
 from ge_dialect.passes.symbols.split_gears import show_gear
@@ -184,9 +184,11 @@ class RangeCosts:
         return found
 
     def _predicted(self, sizes: Sizes) -> float:
-        values = dict(zip(self.symbols, sizes, strict=True))
-        for op in plan_of(self.plan.module).symbols:
-            if not op.known.contains(values[op.symbol.data]):
+        plan = plan_of(self.plan.module)
+        # What depends on data counts as the most that it may be.
+        values = greatest_sizes(plan) | dict(zip(self.symbols, sizes, strict=True))
+        for op in plan.symbols:
+            if op.is_early and not op.known.contains(values[op.symbol.data]):
                 what = f"{op.symbol.data} = {values[op.symbol.data]} leaves its range"
                 raise GEError("GE0108", f"--size_histogram: {what}")
         module = plan_at(self.plan.module, values)
