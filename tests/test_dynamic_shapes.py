@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -34,7 +35,7 @@ from ge_dialect.symbols import (
     symbol,
 )
 from ge_dialect.symbols.feasible import feasible_values, show_values
-from ge_dialect.tools import ge_compile
+from ge_dialect.tools import api, ge_compile
 from ge_dialect.tools.api import CompiledPlan, CompileOptions, compile, load_model, make_context
 from ge_dialect.tools.compile_arguments import parse
 from ge_dialect.tools.dynamic_shapes import read_arguments, set_shape_range
@@ -254,13 +255,43 @@ def test_options_of_atc_are_checked_as_atc_does(flags: str, message: str):
         _ = read_arguments(parse(["m.onnx", "-o", "o.om", *flags.split()]))
 
 
-def test_numerics_are_checked_of_one_gear_at_a_time(tmp_path: Path):
+@pytest.mark.parametrize("how", ["--check-numerics", "--check-numerics=each"])
+def test_numerics_are_checked_of_every_gear(how: str, tmp_path: Path):
     path = tmp_path / "mlp.onnx"
     path.write_bytes(mlp().SerializeToString())
-    flags = f"{path} -o {tmp_path / 'o.om'} -q --check-numerics --input_shape"
+    flags = f"{path} -o {tmp_path / 'o.om'} -q {how} --input_shape"
     assert ge_compile.run([*flags.split(), "x:1~3,2~5,4"]) == 0
-    with pytest.raises(GEError, match="GE0107: --check_numerics and gears exclude each other"):
-        ge_compile.run([*flags.split(), "x:-1,2,4;b:-1,1,64", "--dynamic_batch_size", "1,2"])
+    gears = ["x:-1,2,4;b:-1,1,64", "--dynamic_batch_size", "1,2"]
+    assert ge_compile.run([*flags.split(), *gears]) == 0
+
+
+def test_a_gear_that_computes_something_else_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path = tmp_path / "mlp.onnx"
+    path.write_bytes(mlp().SerializeToString())
+    plans: list[CompiledPlan] = []
+    compile_all = api.compile
+
+    def compile_wrong(model: str, **options: Any) -> CompiledPlan:
+        plan = compile_all(model, **options)
+        if options.get("dynamic_dims"):
+            plan.module = compile_all(wrong(), **options).module
+            plans.append(plan)
+        return plan
+
+    monkeypatch.setattr(api, "compile", compile_wrong)
+    flags = f"{path} -o {tmp_path / 'o.om'} -q --check-numerics --input_shape x:-1,2,4;b:-1,1,64"
+    with pytest.raises(GEError, match="GE0902: gear 0: values changed where gears share a graph"):
+        ge_compile.run([*flags.split(), "--dynamic_batch_size", "1,2"])
+    assert plans
+
+
+def wrong() -> onnx.ModelProto:
+    """`mlp` with a difference in place of the sum."""
+    model = mlp()
+    model.graph.node[2].op_type = "Sub"
+    return model
 
 
 def test_options_of_atc_are_understood():

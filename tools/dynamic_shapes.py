@@ -171,6 +171,17 @@ def open_places(shapes: InputShapes) -> list[tuple[str, int]]:
     ]
 
 
+def shapes_at(shapes: InputShapes, gear: Sequence[int]) -> dict[str, tuple[DimSpec, ...]]:
+    """Returns shapes with the sizes of a gear where they leave dimensions open."""
+    places = open_places(shapes)
+    values = [*gear] * len(places) if len(gear) == 1 else gear
+    sizes = dict(zip(places, values, strict=True))
+    return {
+        name: tuple(sizes.get((name, axis), dim) for axis, dim in enumerate(dims))
+        for name, dims in shapes.items()
+    }
+
+
 def declare_gears(
     module: ModuleOp,
     input_shapes: InputShapes | str | None,

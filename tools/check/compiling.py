@@ -11,7 +11,7 @@ from xdsl.passes import ModulePass
 from ge_dialect.diagnostics import GEError
 from ge_dialect.lowering.memory.heuristics import MemoryFullError
 from ge_dialect.tools import api
-from ge_dialect.tools.dynamic_shapes import DynamicShapes, read_arguments
+from ge_dialect.tools.dynamic_shapes import DynamicShapes, read_arguments, shapes_at
 
 
 class _NumericsWatch(api.Watch):
@@ -43,22 +43,20 @@ def compile_guarded(model: str, args: Namespace, options: api.CompileOptions) ->
     Raises:
         GEError: As `compile`; names the reproducer where one was written.
     """
-    watch = None if args.check_numerics is None else _NumericsWatch(args)
     shapes = read_arguments(args)
-    if shapes.gears and watch is not None:
-        raise GEError(
-            "GE0107",
-            "--check_numerics and gears exclude each other: it follows one function",
-            hint="check each gear alone, with its sizes as --input_shape",
-        )
+    checked = args.check_numerics is not None
+    watch = _NumericsWatch(args) if checked and not shapes.gears else None
     try:
-        return api.compile(
+        plan = api.compile(
             model,
             input_shapes=shapes.shapes,
             dynamic_dims=shapes.gears,
             options=options,
             watch=watch,
         )
+        if checked and shapes.gears:
+            check_gears(plan, model, args, shapes, options)
+        return plan
     except MemoryFullError as error:
         raise explained(error, model, shapes, options) from error
     except GEError as error:
@@ -68,6 +66,46 @@ def compile_guarded(model: str, args: Namespace, options: api.CompileOptions) ->
         if error.code in FAULTS or (asked and not error.code.startswith(("GE01", "GE02"))):
             raise _with_reproducer(model, args, options, error) from error
         raise
+
+
+def check_gears(
+    plan: api.CompiledPlan,
+    model: str,
+    args: Namespace,
+    shapes: DynamicShapes,
+    options: api.CompileOptions,
+) -> None:
+    """Compares each gear of a plan with the model at its sizes.
+
+    What changed the values is looked for in a compilation for these sizes alone; with `each` there
+    is one in any case, compared after every pass.
+
+    Raises:
+        GEError: The values are others (GE0902); names the gear.
+    """
+    from ge_dialect.tools.check.numerics import mismatch_of, reference_of
+    from ge_dialect.tools.check.values import is_exact
+
+    exact = is_exact(api.build_passes(options))
+    for number, gear in enumerate(shapes.gears):
+        sizes = shapes_at(shapes.shapes or {}, gear)
+        module, _ = api.load_model(model, sizes)
+        reference = reference_of(module, args.numerics_seed, extremes=exact)
+        if not reference.results:
+            why = next(iter(reference.skipped), "there is no public function of tensors")
+            raise GEError("GE0903", f"numerics of gear {number} cannot be checked: {why}")
+        found = mismatch_of(plan.module, reference, exact=exact)
+        if found is None and args.check_numerics != "each":
+            continue
+        try:
+            api.compile(model, input_shapes=sizes, options=options, watch=_NumericsWatch(args))
+        except GEError as error:
+            if error.code == "GE0902":
+                error.message = f"gear {number}: {error.message}"
+            raise
+        if found is not None:
+            what = f"gear {number}: values changed where gears share a graph; {found.message}"
+            raise GEError("GE0902", what, hint="compile that gear alone, and report this")
 
 
 def explained(

@@ -56,9 +56,9 @@ def run(module: ModuleOp, feed: Feed) -> tuple[Any, ...]:
 
             module = specialized(module, feed)
         return run_function(module, feed.arguments, feed.function)
-    from ge_dialect.tools.runtime.executor import Executor
+    from ge_dialect.tools.runtime.gears import make_executor
 
-    executor = Executor(module)
+    executor = make_executor(module)
     names = [port.name for port in executor.inputs]
     return tuple(executor.run(dict(zip(names, feed.arguments, strict=True))).values())
 
