@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from ge_dialect.diagnostics import GEError
 from ge_dialect.ge_exec import BoundedType, ObjectType
 from ge_dialect.lowering import data_sizes
 from ge_dialect.lowering.om.encode import plan_of
+from ge_dialect.lowering.om.graph import om_model
 from ge_dialect.lowering.verify_plan import verify_plan
 from ge_dialect.symbols import Guard, Relation, parse_dim, with_known_products
 from ge_dialect.tools.api import CompiledPlan, compile, make_context
@@ -359,3 +361,32 @@ def test_detectors_of_the_zoo_have_planned_bytes(name: str, zoo: Path):
                 want = arrays[f"output.{key}"]
                 assert got.shape == want.shape
                 np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e-4)
+
+
+def test_viewers_show_sizes_and_guards():
+    nodes = [node("NonZero", "x", "found"), node("Add", "found z", "y")]
+    inputs: dict[str, tuple[int, Sequence[int | str]]] = {
+        "x": (FLOAT, ("N",)),
+        "z": (INT, (1, 4)),
+    }
+    plan = compile(model(inputs, nodes, {"y": INT}), input_shapes="x:1~6;z:1,4")
+    (graph,) = om_model(plan_of(plan.module), "m", 0).graphs
+    attrs = {op.name: op.attrs for op in graph.ops}
+    assert attrs["x"]["sizes"] == ["dim 0 is N: N 1..6"]
+    assert "sizes" not in attrs["z"]
+    assert attrs["NonZero"]["sizes"] == ["dim 1 is u0: u0 0..6"]
+    assert attrs["NonZero"]["guards"] == ["u0 = 4, or one of them 1"]
+    labels = [
+        event["args"]["labels"]
+        for event in json.loads(plan.trace())["traceEvents"]
+        if event["name"] == "process_labels"
+    ]
+    assert labels == ["size N 1..6, size u0 0..6, guard u0 = 4, or one of them 1"]
+
+
+def test_viewers_show_gears(tmp_path: Path):
+    proto = positives()
+    proto.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "N"
+    compile(proto, input_shapes="x:-1,8", dynamic_dims=[(1,), (6,)]).save(tmp_path / "g.om")
+    assert b"gears" in (tmp_path / "g.om").read_bytes()
+    assert b"N=6" in (tmp_path / "g.om").read_bytes()

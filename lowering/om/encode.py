@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
@@ -48,6 +49,8 @@ def write_plan(module: ModuleOp, path: str) -> None:
     target = attached_target(module)
     name = model_name(module)
     model = om_model(plan, name, packed.size, None if target is None else target.name)
+    if gears := [gear for one in plans_of(module) if (gear := gear_of(one))]:
+        model = replace(model, attrs={**model.attrs, "gears": gears})
     payload = packed if packed.size else b""
     write_om(path, model, text, payload, dynamic=bool(plan.symbols or gear_of(plan)))
 

@@ -52,6 +52,7 @@ from ge_dialect.locations import location_names
 from ge_dialect.lowering.om.attributes import AttrValue, OmTensor, OmWeight
 from ge_dialect.lowering.om.model import OmGraph, OmModel, OmOp, const_op
 from ge_dialect.lowering.om.task_list import TaskList, address
+from ge_dialect.lowering.size_texts import size_attrs
 
 _KINDS: Mapping[type[Operation], str] = {
     CopyOp: "MemcpyAsync",
@@ -122,6 +123,7 @@ class GraphBuilder:
 
     def __post_init__(self) -> None:
         self.kernels = kernels_by_name(self.plan)
+        self.tells = any(not op.is_early for op in self.plan.symbols)
 
     def build(self) -> list[OmOp]:
         """Returns `Data`, `Const`, one op a task in order, and `NetOutput`.
@@ -153,7 +155,7 @@ class GraphBuilder:
                 name,
                 "Data",
                 output_descs=(desc,),
-                attrs={"index": index},
+                attrs={"index": index, **size_attrs(self.plan, [op.result])},
                 stream_id=-1,
                 output_offsets=(offset_of(op) or 0,),
             )
@@ -183,7 +185,11 @@ class GraphBuilder:
                     replace(desc, name=f"x{i}") for i, (_, desc) in enumerate(inputs)
                 ),
                 output_descs=tuple(outputs),
-                attrs={**task_attrs(task, kernel), **place_attrs(task, stream)},
+                attrs={
+                    **task_attrs(task, kernel),
+                    **place_attrs(task, stream),
+                    **(size_attrs(self.plan, own_writes(task)) if self.tells else {}),
+                },
                 stream_id=stream,
                 input_offsets=tuple(address(value) for value in own_reads(task)),
                 output_offsets=tuple(address(value) for value in own_writes(task)),

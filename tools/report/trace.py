@@ -18,6 +18,7 @@ from ge_dialect.locations import location_name
 from ge_dialect.lowering.event_pairs import event_pairs
 from ge_dialect.lowering.om.encode import plan_of
 from ge_dialect.lowering.predict import predict_module
+from ge_dialect.lowering.size_texts import size_lines
 from ge_dialect.targets.dlti import target_of
 
 if TYPE_CHECKING:
@@ -101,6 +102,9 @@ def measured_trace(plan: PlanOp, times: Sequence[TaskTime], title: str) -> str:
 
 def _trace(plan: PlanOp, slices: Sequence[Slice], title: str) -> str:
     events = [_metadata("process_name", 0, title)]
+    if sizes := size_lines(plan):  # viewers show labels beside the name
+        labels = {"labels": ", ".join(sizes)}
+        events.append(_metadata("process_labels", 0, "") | {"args": labels})
     for stream in plan.streams:
         number = stream.id.value.data
         events.append(_metadata("thread_name", number, f"stream {number}"))

@@ -12,7 +12,8 @@ from ge_dialect.diagnostics import GEError
 from ge_dialect.ge_exec import PlanOp, SymbolOp
 from ge_dialect.ge_exec.memory import base_of
 from ge_dialect.lowering.plan_names import describe
-from ge_dialect.symbols import Guard, SymbolRange, solve_for
+from ge_dialect.lowering.size_texts import show_range
+from ge_dialect.symbols import Guard, solve_for
 from ge_dialect.symbols.feasible import guard_symbols
 
 
@@ -90,10 +91,3 @@ def check_guards(guards: Iterable[Guard], sizes: Mapping[str, int]) -> None:
                 f"expected {guard}, got {shown}",
                 hint=f"{guard.why}: give inputs whose sizes fit together",
             )
-
-
-def show_range(known: SymbolRange) -> str:
-    """Returns a range as messages write it, `128..4096` or `8..64 by 8`."""
-    last = "" if known.hi is None else known.hi
-    step = f" by {known.multiple_of}" if known.multiple_of > 1 else ""
-    return f"{known.lo}..{last}{step}"

@@ -20,10 +20,10 @@ from ge_dialect.locations import location_name
 from ge_dialect.lowering.at_sizes import middle_sizes
 from ge_dialect.lowering.om.decode import LoadedPlan, read_plan
 from ge_dialect.lowering.om.encode import plan_of
+from ge_dialect.lowering.size_texts import size_lines
 from ge_dialect.lowering.verify_plan import verify_plan
 from ge_dialect.tools.runtime.arenas import Layout, Memory
 from ge_dialect.tools.runtime.control import run_control
-from ge_dialect.tools.runtime.data_sizes import show_range
 from ge_dialect.tools.runtime.kernels import check_launch, run_task
 from ge_dialect.tools.runtime.poison import Lifetimes
 from ge_dialect.tools.runtime.ports import Port, check_feeds, input_ports, output_ports
@@ -96,8 +96,7 @@ class Executor:
 
     def size_lines(self) -> Sequence[str]:
         """Returns a line for each symbol, and for what has to hold of them."""
-        ranges = [f"size {op.symbol.data} {show_range(op.known)}" for op in self.plan.symbols]
-        return [*ranges, *(f"guard {op.guard}" for op in self.plan.guards)]
+        return size_lines(self.plan)
 
     def example_inputs(self) -> Sequence[Port]:
         """Returns the inputs at sizes that the plan takes: the middle of each range."""

@@ -16,8 +16,9 @@ from ge_dialect.ge.types import is_tensor, shape_of, show_shape
 from ge_dialect.ge_exec import BoundedType, InputOp, KernelOp, PlanOp
 from ge_dialect.ge_exec.storage import buffer_shape
 from ge_dialect.interpreters.compiled import Run
+from ge_dialect.lowering.size_texts import show_range
 from ge_dialect.symbols import SymbolRange, solve_for
-from ge_dialect.tools.runtime.data_sizes import check_guards, show_range
+from ge_dialect.tools.runtime.data_sizes import check_guards
 from ge_dialect.tools.runtime.ports import Port, check_feeds
 from ge_dialect.tools.runtime.tiles import TiledKernel
 
