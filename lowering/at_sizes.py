@@ -13,8 +13,18 @@ from xdsl.ir import Attribute, SSAValue
 
 from ge_dialect.ge.base import GEOp, int_attr, set_type
 from ge_dialect.ge.symbolic import bind_values, bound_type, symbols_in
-from ge_dialect.ge_exec import ArenaOp, BoundedType, GuardOp, KernelOp, ObjectType, PlanOp, SymbolOp
+from ge_dialect.ge_exec import (
+    ArenaOp,
+    BoundedType,
+    GuardOp,
+    KernelOp,
+    ObjectType,
+    PlanOp,
+    SymbolOp,
+    ViewOp,
+)
 from ge_dialect.ge_exec.memory import offset_of, storage_type
+from ge_dialect.symbols import evaluate
 
 
 def greatest_sizes(plan: PlanOp) -> dict[str, int]:
@@ -69,6 +79,9 @@ def bind_plan(plan: PlanOp, sizes: Mapping[str, int]) -> None:
         if isinstance(op, SymbolOp | GuardOp):
             op.detach()
             op.erase()
+        if isinstance(op, ViewOp) and op.plus is not None:
+            op.properties["offset"] = int_attr(evaluate(op.start, sizes))
+            del op.properties["plus"]
         for result in op.results:
             set_type(result, _bound_storage(result.type, sizes))
     ends: dict[SSAValue, int] = {}

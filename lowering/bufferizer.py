@@ -42,7 +42,7 @@ from ge_dialect.lowering.data_sizes import DataSizes
 from ge_dialect.lowering.kernels import KernelTable, block_of
 from ge_dialect.lowering.schedule.labels import carry_label
 from ge_dialect.passes.zero_copy.marks import views_of
-from ge_dialect.symbols import SymbolRange
+from ge_dialect.symbols import Dim, SymbolRange
 
 
 @dataclass
@@ -70,8 +70,8 @@ class Bufferizer:
     remaining: dict[Storage, int] = field(default_factory=dict[Storage, int])
     home: dict[Storage, Block] = field(default_factory=dict[Storage, Block])
     wanted: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    parts: dict[SSAValue, tuple[SSAValue, int]] = field(
-        default_factory=dict[SSAValue, tuple[SSAValue, int]]
+    parts: dict[SSAValue, tuple[SSAValue, Dim]] = field(
+        default_factory=dict[SSAValue, tuple[SSAValue, Dim]]
     )
     joined: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     placed: list[Operation] = field(default_factory=list[Operation])
@@ -152,7 +152,7 @@ class Bufferizer:
         """Returns how the plan holds values of a type."""
         return self.sizes.storage(type, self.ranges)
 
-    def view(self, source: SSAValue, type_: BufferType, offset: int, value: SSAValue):
+    def view(self, source: SSAValue, type_: BufferType, offset: Dim, value: SSAValue):
         """Returns some bytes of a place, as the place of a value."""
         op = ViewOp(source, type_, offset)
         if isinstance(value.owner, Operation):

@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 
 from ge_dialect.ge_exec import PlanOp
 from ge_dialect.ge_exec.control import TaskOp, reads, writes
-from ge_dialect.ge_exec.memory import Storage, base_of, buffer_bytes
+from ge_dialect.ge_exec.memory import Storage, span_of
 from ge_dialect.lowering.schedule.events import Dependency
 from ge_dialect.lowering.schedule.happens_before import HappensBefore, happens_before
 
@@ -106,8 +106,8 @@ class _Accesses:
 
     def _one(self, value: SSAValue) -> _Access:
         if (known := self._known.get(value)) is None:
-            owner, start = base_of(value)
-            known = self._known[value] = (owner, start, start + max(1, buffer_bytes(value.type)))
+            owner, start, end = span_of(value)
+            known = self._known[value] = (owner, start, max(start + 1, end))
             self._cuts[owner].update(known[1:])
         return known
 

@@ -48,7 +48,7 @@ from ge_dialect.ge_exec import (
     WeightOp,
 )
 from ge_dialect.ge_exec.control import TaskOp, own_reads, own_writes, task_id
-from ge_dialect.ge_exec.memory import Storage, base_of, buffer_bytes, offset_of
+from ge_dialect.ge_exec.memory import Storage, base_of, offset_of, span_of
 from ge_dialect.lowering.plan_bytes import Access, Bytes, Segment, overlap
 from ge_dialect.lowering.plan_clocks import CODE, Place, execution_order
 from ge_dialect.lowering.plan_names import describe, describe_task
@@ -242,10 +242,9 @@ class ResidencyChecker(Checker):
     l2: Storage | None = None
 
     def access(self, value: SSAValue) -> Access:
-        owner, inner = base_of(value)
+        owner, start, end = span_of(value)
         assert isinstance(owner, BufferOp) and owner.l2_offset is not None and self.l2 is not None
-        start = owner.l2_offset + inner
-        return Access(owner, self.l2, start, start + buffer_bytes(value.type))
+        return Access(owner, self.l2, owner.l2_offset + start, owner.l2_offset + end)
 
     def accesses(self, values: Sequence[SSAValue]) -> list[Access]:
         bases = [(value, base_of(value)[0]) for value in values]
@@ -366,7 +365,7 @@ def _is_stored_once(a: Access, b: Access) -> bool:
 
 
 def _access(value: SSAValue) -> Access:
-    owner, inner = base_of(value)
+    owner, start, end = span_of(value)
     if isinstance(owner, ObjectOp) or isinstance(owner.result.type, ObjectType):
         return Access(owner, owner, 0, 1)
     offset = offset_of(owner)
@@ -379,4 +378,4 @@ def _access(value: SSAValue) -> Access:
             f"{describe(owner)} ends at byte {offset + owner.size} of arena"
             f" '{arena.arena_name.data}', which has {arena.size.value.data}",
         )
-    return Access(owner, arena, offset + inner, offset + inner + buffer_bytes(value.type))
+    return Access(owner, arena, offset + start, offset + end)

@@ -10,14 +10,29 @@ from xdsl.ir import SSAValue
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.symbolic import bound_type, symbols_in
 from ge_dialect.ge.types import byte_size, is_tensor, shape_of
-from ge_dialect.ge_exec import BoundedType, LaunchOp, ObjectType, PlanOp, SymbolOp, kernels_by_name
+from ge_dialect.ge_exec import (
+    BoundedType,
+    LaunchOp,
+    ObjectType,
+    PlanOp,
+    SymbolOp,
+    ViewOp,
+    kernels_by_name,
+)
 from ge_dialect.ge_exec.control import TaskOp, flatten, own_reads, own_writes
 from ge_dialect.ge_exec.memory import Storage, base_of
-from ge_dialect.ge_exec.storage import byte_count, most_bytes
+from ge_dialect.ge_exec.storage import byte_count, exact_bytes, most_bytes
 from ge_dialect.lowering.at_sizes import greatest_sizes, least_sizes
 from ge_dialect.lowering.plan_clocks import CODE, Place
 from ge_dialect.lowering.plan_names import describe_task
-from ge_dialect.symbols import SymbolRange, linear_in, symbols_of, with_known_products
+from ge_dialect.symbols import (
+    SymbolRange,
+    bounds,
+    linear_in,
+    simplify,
+    symbols_of,
+    with_known_products,
+)
 
 
 def check_symbols(plan: PlanOp) -> None:
@@ -36,6 +51,7 @@ def check_symbols(plan: PlanOp) -> None:
         for name in (*symbols_of(op.guard.left), *symbols_of(op.guard.right)):
             if name not in ranges:
                 raise GEError(CODE, f"a guard asks for {op.guard}, but '{name}' has no value")
+    check_views(plan, ranges)
     facts = [op.guard for op in plan.guards]
     ends = (least_sizes(plan), greatest_sizes(plan))
     for value, type_ in _bounded(plan):
@@ -55,6 +71,25 @@ def check_symbols(plan: PlanOp) -> None:
                 f"{_name(value)} takes {count} bytes, {shown}, but has {type_.most}",
                 hint="compile the model again",
             )
+
+
+def check_views(plan: PlanOp, ranges: Mapping[str, SymbolRange]) -> None:
+    """Checks that views lie inside their source at every size of the ranges.
+
+    Raises:
+        GEError: One does not, or nothing proves it.
+    """
+    for op in plan.body.block.ops:
+        if not isinstance(op, ViewOp):
+            continue
+        start, size, whole = op.start, exact_bytes(op.result.type), exact_bytes(op.source.type)
+        if all(isinstance(one, int) for one in (start, size, whole)):
+            continue  # the op itself is verified
+        left = simplify(whole, ranges) - start - simplify(size, ranges)
+        plus = start - op.offset.value.data
+        if bounds(plus, ranges)[0] < 0 or bounds(left, ranges)[0] < 0:
+            what = f"{_name(op.result)} may leave the {whole} bytes it is a view of"
+            raise GEError(CODE, what, hint="compile the model again")
 
 
 def check_order(plan: PlanOp, order: Sequence[tuple[TaskOp, Place]]) -> None:

@@ -12,7 +12,15 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, SSAValue
 
 from ge_dialect.ge.base import GEOp
-from ge_dialect.ge_exec.memory import BoundedType, BufferType, ObjectType, base_of, is_buffer
+from ge_dialect.ge_exec.memory import (
+    BoundedType,
+    BufferType,
+    ObjectType,
+    base_of,
+    is_buffer,
+    start_of,
+)
+from ge_dialect.ge_exec.storage import exact_bytes
 from ge_dialect.passes.zero_copy.marks import parts_of, views_of, written_value
 from ge_dialect.passes.zero_copy.regions import part_regions
 
@@ -51,7 +59,9 @@ def _view_type(plan: Bufferizer, result: SSAValue, place: SSAValue) -> BufferTyp
     """Returns the type of a view; of the whole of a bounded value it has the bound of that."""
     type_ = plan.storage(result.type)
     if isinstance(place.type, BoundedType) and not isinstance(type_, MemRefType):
-        return BoundedType(result.type, place.type.bytes)
+        whole = BoundedType(result.type, place.type.bytes)
+        if exact_bytes(whole) == exact_bytes(place.type):
+            return whole
     assert not isinstance(type_, ObjectType)
     return type_
 
@@ -74,13 +84,15 @@ def lower_parts(plan: Bufferizer, op: GEOp) -> bool:
 
     assert isinstance(op, ConcatOp)
     whole = _whole(plan, op.result)
-    base, start = base_of(whole)
+    base, start = base_of(whole)[0], start_of(whole)
     for value, region in zip(op.inputs, _regions(op), strict=True):
         source = plan.buffer(value)
-        if base_of(source) == (base, start + region.start) or not region.size:
+        is_there = base_of(source)[0] is base and start_of(source) == start + region.start
+        if is_there or not region.size:
             continue
-        assert is_buffer(source.type)
-        plan.move(source, plan.view(whole, source.type, region.start, value), op)
+        type_ = plan.storage(value.type)
+        assert not isinstance(type_, ObjectType)
+        plan.move(source, plan.view(whole, type_, region.start, value), op)
     plan.bind(op.result, whole)
     plan.consume(op.operands)
     return True

@@ -54,11 +54,14 @@ def node(op: str, inputs: str, outputs: str, **attributes: Any) -> onnx.NodeProt
 
 
 def check(
-    proto: onnx.ModelProto, runs: Sequence[Mapping[str, Array]], shapes: str | None = None
+    proto: onnx.ModelProto,
+    runs: Sequence[Mapping[str, Array]],
+    shapes: str | None = None,
+    **options: Any,
 ) -> CompiledPlan:
     """Compiles a model for one stream and for two, and compares all runs with the reference."""
     reference: Any = ReferenceEvaluator(proto)
-    plans = [compile(proto, input_shapes=shapes, streams=streams) for streams in (1, 2)]
+    plans = [compile(proto, input_shapes=shapes, streams=n, **options) for n in (1, 2)]
     for plan in plans:
         verify_plan(plan_of(plan.module))
         executor = Executor(plan.module)

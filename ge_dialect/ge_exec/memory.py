@@ -21,7 +21,7 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from ge_dialect.ge.attributes import WeightAttr
+from ge_dialect.ge.attributes import DimsAttr, WeightAttr
 from ge_dialect.ge.base import I64Attr, int_attr
 from ge_dialect.ge_exec.arenas import ArenaType
 from ge_dialect.ge_exec.storage import (
@@ -33,11 +33,12 @@ from ge_dialect.ge_exec.storage import (
     StorageType,
     buffer_bytes,
     buffer_type,
-    exact_bytes,
     is_buffer,
     storage_type,
     verify_buffer_type,
 )
+from ge_dialect.symbols import Dim, DimExpr
+from ge_dialect.symbols.expr import constant_of
 
 __all__ = [
     "AnyStorage",
@@ -58,6 +59,8 @@ __all__ = [
     "buffer_type",
     "is_buffer",
     "offset_of",
+    "span_of",
+    "start_of",
     "storage_type",
 ]
 
@@ -240,13 +243,18 @@ Storage: TypeAlias = PlacedOp | ObjectOp
 class ViewOp(IRDLOperation):
     """The same bytes under another type, from byte `offset` of the source.
 
+    `plus` adds bytes that depend on symbols of the plan: what is joined begins where the value
+    before it ends.
+
     Constraints:
-    - (C1) The view lies inside its source.
-    - (C2) A view of bytes whose number depends on symbols is all of them.
+    - (C1) The view lies inside its source; `ge-verify-plan` proves it of sizes that are symbols.
+    - (C2) `plus` is one expression, which is never negative.
 
     Example:
     ```mlir
     %v = ge_exec.view %b offset 0 : memref<4xf32, "hbm"> -> memref<2x2xf32, "hbm">
+    %w = ge_exec.view %c offset 0 plus <"32*past">
+      : !ge_exec.bounded<tensor<?x8xf32, #ge.dims<"past + 1">>, 288 : i64> -> memref<1x8xf32, "hbm">
     ```
     """
 
@@ -254,14 +262,30 @@ class ViewOp(IRDLOperation):
 
     source = operand_def(AnyBuffer)
     offset = prop_def(I64Attr)
+    plus = opt_prop_def(DimsAttr)
     result = result_def(AnyBuffer)
 
-    assembly_format = "$source `offset` $offset attr-dict `:` type($source) `->` type($result)"
+    assembly_format = (
+        "$source `offset` $offset (`plus` $plus^)? attr-dict `:` type($source) `->` type($result)"
+    )
 
-    def __init__(self, source: SSAValue, type: BufferType, offset: int = 0):
+    def __init__(self, source: SSAValue, type: BufferType, offset: Dim = 0):
+        fixed = max(constant_of(offset), 0)
+        moving = offset - fixed
         super().__init__(
-            operands=[source], properties={"offset": int_attr(offset)}, result_types=[type]
+            operands=[source],
+            properties={
+                "offset": int_attr(fixed),
+                "plus": DimsAttr((moving,)) if isinstance(moving, DimExpr) else None,
+            },
+            result_types=[type],
         )
+
+    @property
+    def start(self) -> Dim:
+        """The byte of the source where the view begins, in terms of the symbols of the plan."""
+        plus = None if self.plus is None else self.plus.data[0]
+        return self.offset.value.data + (0 if plus is None else plus)
 
     def verify_(self) -> None:
         verify_buffer_type(self.result.type)
@@ -271,9 +295,9 @@ class ViewOp(IRDLOperation):
                 f"expected a view inside {buffer_bytes(self.source.type)} bytes,"
                 f" got bytes {start} to {start + size}"
             )
-        source = exact_bytes(self.source.type)
-        if not isinstance(source, int) and exact_bytes(self.result.type) != source:  # (C2)
-            raise VerifyException(f"expected a view of {source} bytes, got {self.result.type}")
+        plus = (0,) if self.plus is None else self.plus.data
+        if len(plus) != 1 or plus[0] is None:  # (C2)
+            raise VerifyException(f"expected one expression for 'plus', got {self.plus}")
 
 
 @irdl_op_definition
@@ -310,6 +334,26 @@ def base_of(value: SSAValue) -> tuple[Storage, int]:
     if not isinstance(owner, (BufferOp, WeightOp, PlacedOp, ObjectOp)):  # the most frequent first
         raise VerifyException("expected a buffer, object, input or weight of the plan")
     return owner, offset
+
+
+def start_of(value: SSAValue) -> Dim:
+    """Returns the byte of its owner where a value of a plan begins, in terms of symbols."""
+    start: Dim = 0
+    while type(owner := value.owner) is ViewOp:
+        start = owner.start + start
+        value = owner.source
+    return start
+
+
+def span_of(value: SSAValue) -> tuple[Storage, int, int]:
+    """Returns what owns the bytes of a value, and bytes of it among which they always are.
+
+    These are the bytes themselves where the plan says their place as a number.
+    """
+    owner, start = base_of(value)
+    if isinstance(value.owner, ViewOp) and not isinstance(start_of(value), int):
+        return owner, start, owner.size
+    return owner, start, start + buffer_bytes(value.type)
 
 
 def offset_of(op: PlacedOp) -> int | None:

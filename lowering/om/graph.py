@@ -41,10 +41,11 @@ from ge_dialect.ge_exec.control import TaskOp, flatten, own_reads, own_writes, t
 from ge_dialect.ge_exec.memory import (
     ObjectType,
     Storage,
-    base_of,
     buffer_bytes,
     is_buffer,
     offset_of,
+    span_of,
+    start_of,
 )
 from ge_dialect.ge_exec.storage import buffer_element, buffer_shape
 from ge_dialect.ge_exec.tiling import Tiling
@@ -67,11 +68,15 @@ Source = tuple[str, OmTensor]
 
 @dataclass(frozen=True)
 class Written:
-    """Bytes of a buffer, from `start` to `end`, and who wrote them."""
+    """Bytes of a buffer, from `start` to `end`, and who wrote them.
+
+    `moves`: whether they are somewhere in between, where the sizes of a run say.
+    """
 
     start: int
     end: int
     source: Source
+    moves: bool = False
 
 
 def om_model(plan: PlanOp, name: str, weight_size: int, soc: str | None = None) -> OmModel:
@@ -216,18 +221,17 @@ class GraphBuilder:
 
     def _write(self, value: SSAValue, source: Source) -> None:
         """Notes who wrote the bytes of a value last."""
-        base, start = base_of(value)
-        end = start + buffer_bytes(value.type)
-        kept = [one for one in self.sources[base] if one.start < start or one.end > end]
-        self.sources[base] = [*kept, Written(start, end, source)]
+        base, start, end = span_of(value)
+        moves = not isinstance(start_of(value), int)
+        kept = [one for one in self.sources[base] if moves or one.start < start or one.end > end]
+        self.sources[base] = [*kept, Written(start, end, source, moves)]
 
     def _source(self, value: SSAValue) -> Source:
         """Returns who holds a value; of one that several tasks wrote a part of, a `ConcatD` that
         runs no task, as GE has it."""
-        base, start = base_of(value)
-        end = start + buffer_bytes(value.type)
+        base, start, end = span_of(value)
         written = self.sources[base]
-        if (last := written[-1]).start <= start and last.end >= end:
+        if (last := written[-1]).start <= start and last.end >= end and not last.moves:
             return last.source
         parts = [one for one in written if one.start < end and one.end > start]
         if len(parts) <= 1:

@@ -9,13 +9,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ge_dialect.ge.pieces import ConcatOp, SliceOp, SplitOp
-from ge_dialect.ge.types import show_shape, value_shape
+from ge_dialect.ge.types import show_shape, static_shape, tensor_of, value_shape
+from ge_dialect.ge_exec.storage import byte_count
+from ge_dialect.passes.values import reads_of
 from ge_dialect.passes.zero_copy.marks import fixed_place, written_value
-from ge_dialect.passes.zero_copy.regions import Region, element_bytes, part_regions, piece_regions
+from ge_dialect.passes.zero_copy.regions import (
+    Region,
+    element_bytes,
+    moving_dim,
+    part_regions,
+    piece_regions,
+    ranges_around,
+    unbounded_dim,
+)
 from ge_dialect.remarks import ReasonClass, Value
+from ge_dialect.symbols import Dim, bounds, prove_divisible, simplify
+from ge_dialect.symbols.expr import constant_of
 
 
 @dataclass(frozen=True)
@@ -48,9 +60,16 @@ class Rules:
 
     def pieces(self, op: SplitOp | SliceOp) -> Refusal | None:
         """Returns why the results of a split or slice may not be views of its operand, or None."""
-        if any(element_bytes(value) is None for value in (op.input, *op.results)):
-            return _unknown_sizes()
+        if (unknown := _unknown_sizes((op.input, *op.results))) is not None:
+            return unknown
         regions = piece_regions(op)
+        if regions is None and (dim := moving_dim(op)) is not None:
+            return Refusal(
+                ReasonClass.SYMBOL,
+                "nothing proves that a piece begins inside its operand at every size",
+                f"dimension {dim}",
+                "a range that keeps the indices inside",
+            )
         if regions is None:
             return Refusal(
                 ReasonClass.SHAPE,
@@ -59,8 +78,15 @@ class Rules:
                 f"1 in all dimensions before the last that is cut of {_shape(op.input)}",
             )
         for region in regions:
-            if region.size and region.start % self.granule:
+            if region.size and not self._is_aligned(op.input, region.start):
                 return self._misaligned(region)
+            if not _stays_inside(op.input, region):
+                return Refusal(
+                    ReasonClass.SYMBOL,
+                    "nothing proves that a piece lies inside its operand at every size",
+                    f"{region.size} bytes from byte {region.start}",
+                    f"inside {_shape(op.input)} for all sizes",
+                )
         if any(value in self.given for value in op.results):
             return Refusal(ReasonClass.USE, "a piece is an output, which has bytes of its own")
         return None
@@ -73,8 +99,8 @@ class Rules:
             op: The concatenation.
             taken: Values that have another place already; those chosen are added.
         """
-        if any(element_bytes(value) is None for value in (*op.inputs, op.result)):
-            return [], _unknown_sizes()
+        if (unknown := _unknown_sizes((*op.inputs, op.result))) is not None:
+            return [], unknown
         if (regions := part_regions(op)) is None:
             dims = value_shape(op.result)[: op.dimension]
             return [], Refusal(
@@ -99,16 +125,31 @@ class Rules:
         value = op.inputs[index]
         if (why := fixed_place(value, op)) is not None:
             return Refusal(ReasonClass.USE, f"operand {index} {why}")
-        if region.start % self.granule:
+        if not self._is_aligned(value, region.start):
             return self._misaligned(region)
-        if region.size % self.granule and index != len(op.inputs) - 1:
+        own = byte_count(tensor_of(value))
+        if own is None or not _stays_inside(op.result, Region(region.start, own)):
+            return Refusal(
+                ReasonClass.SYMBOL,
+                "nothing proves that a part lies inside the joined value at every size",
+                f"{own} bytes from byte {region.start}",
+                f"inside {_shape(op.result)} for all sizes",
+            )
+        if index != len(op.inputs) - 1 and not self._is_aligned(value, region.size):
             return self._misaligned(Region(region.start + region.size, 0))
         root = written_value(value)
+        if _moves(op) and any(_is_computed_from(root, other) for other in op.inputs):
+            return Refusal(ReasonClass.USE, f"operand {index} is computed from another part")
         if root in taken:
             return Refusal(ReasonClass.USE, "a part is a part of something else already")
         if root in self.given:
             return Refusal(ReasonClass.USE, "a part is an output, which has bytes of its own")
         return None
+
+    def _is_aligned(self, value: SSAValue, start: Dim) -> bool:
+        if isinstance(start, int):
+            return start % self.granule == 0
+        return prove_divisible(start, self.granule, ranges_around(value)) is True
 
     def _misaligned(self, region: Region) -> Refusal:
         return Refusal(
@@ -128,8 +169,51 @@ def rules_of(block: Block, granule: int) -> Rules:
     return Rules(granule, frozenset(given))
 
 
-def _unknown_sizes() -> Refusal:
-    return Refusal(ReasonClass.SYMBOL, "its sizes are not known before the run")
+def _unknown_sizes(values: Sequence[SSAValue]) -> Refusal | None:
+    """Returns the refusal of values of which a plan does not know the bytes, with the dimension."""
+    for value in values:
+        if element_bytes(value) is None:
+            return Refusal(
+                ReasonClass.SYMBOL,
+                "its sizes are not known before the run",
+                f"dimension {unbounded_dim(value) or 'of texts'}",
+                "a number, or symbols of inputs with a greatest value",
+            )
+    return None
+
+
+def _stays_inside(source: SSAValue, region: Region) -> bool:
+    """Whether a piece lies inside its operand at every size; of numbers it always does."""
+    if isinstance(region.start, int) and isinstance(region.size, int) and _is_static(source):
+        return True
+    whole = byte_count(tensor_of(source))
+    ranges = ranges_around(source)
+    if whole is None or not region.size:
+        return whole is not None
+    whole, size = simplify(whole, ranges), simplify(region.size, ranges)
+    fixed = max(constant_of(region.start), 0)
+    least = [bounds(one, ranges)[0] for one in (region.start - fixed, whole - region.start - size)]
+    most = [bounds(one, ranges)[1] for one in (whole, fixed + size)]
+    ends = [one for one in most if one is not None]
+    return min(least) >= 0 and len(ends) == 2 and ends[1] <= ends[0]
+
+
+def _is_static(value: SSAValue) -> bool:
+    return static_shape(value.type) is not None
+
+
+def _moves(op: ConcatOp) -> bool:
+    """Whether the place of a part depends on sizes: the check of plans then takes all bytes of the
+    joined value for those of the part."""
+    regions = part_regions(op) or ()
+    return any(not isinstance(region.start, int) for region in regions)
+
+
+def _is_computed_from(root: SSAValue, other: SSAValue) -> bool:
+    """Whether the producer of a value reads another one, under any form."""
+    if not isinstance(root.owner, Operation):
+        return False
+    return any(written_value(operand) is written_value(other) for operand in reads_of(root.owner))
 
 
 def _shape(value: SSAValue) -> str:

@@ -32,9 +32,9 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ge_dialect import remarks
+from ge_dialect.ge.greatest import at_greatest, byte_size
 from ge_dialect.ge.pieces import ConcatOp, SliceOp, SplitOp
 from ge_dialect.ge.structure import IfOp, LoopOp
-from ge_dialect.ge.types import byte_size
 from ge_dialect.passes import rewrites, statistics
 from ge_dialect.passes.schedule.model import model_of
 from ge_dialect.passes.schedule.profile import profile_of
@@ -65,6 +65,7 @@ class ZeroCopyPass(ModulePass):
     grow: bool = False
     target: str | None = None
 
+    @at_greatest
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         from ge_dialect.targets.dlti import target_of
 

@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge_exec import ArenaOp, BufferOp, InputOp, ObjectOp, PlanOp, ViewOp, WeightOp
-from ge_dialect.ge_exec.memory import PlacedOp, base_of, buffer_bytes, is_buffer, offset_of
+from ge_dialect.ge_exec.memory import PlacedOp, base_of, is_buffer, offset_of, span_of, start_of
 from ge_dialect.lowering.plan_names import describe
 from ge_dialect.symbols import Dim, evaluate, symbols_of
 from ge_dialect.tools.runtime.data_sizes import Tellers
@@ -91,7 +91,7 @@ class Memory:
             shape = [evaluate(dim, self.sizes) for dim in at.shape]
         except ValueError as error:
             raise GEError("GE0812", f"{describe(base_of(value)[0])}: {error}") from error
-        return np.ndarray(shape, at.dtype, self.arenas[at.arena], at.start)
+        return np.ndarray(shape, at.dtype, self.arenas[at.arena], evaluate(at.start, self.sizes))
 
     def tell(self, value: SSAValue, content: Any) -> None:
         """Says what is written to a value, whose dimensions may be sizes that others wait for.
@@ -149,12 +149,13 @@ class Memory:
 class Place:
     """Where a value lies: in an arena of the run, at a byte offset, under a shape and type.
 
-    The shape holds expressions over the symbols of the plan; the address does not depend on them.
+    The shape holds expressions over the symbols of the plan, and so does the offset of a part of a
+    joined value.
     """
 
     value: SSAValue
     arena: SSAValue
-    start: int
+    start: Dim
     shape: tuple[Dim, ...]
     dtype: np.dtype[Any]
 
@@ -211,7 +212,7 @@ class Layout:
                 if at.value in memory.late:
                     continue
                 shape = [evaluate(dim, sizes) for dim in at.shape]
-                array = np.ndarray(shape, at.dtype, arenas[at.arena], at.start)
+                array = np.ndarray(shape, at.dtype, arenas[at.arena], evaluate(at.start, sizes))
                 memory.add(at.value, array)
             for value, array in found.constants.items():
                 memory.add(value, array)
@@ -234,7 +235,7 @@ class Layout:
                 )
             else:
                 assert isinstance(base, PlacedOp) and base.arena is not None
-                start = (offset_of(base) or 0) + inner
+                start = (offset_of(base) or 0) + start_of(op.result)
                 places.append(Place(op.result, base.arena, start, shape, dtype))
         return _Found(sizes, places, constants)
 
@@ -297,10 +298,10 @@ def _too_large(size: int) -> GEError:
 
 def byte_range(value: SSAValue) -> tuple[PlacedOp, int, int]:
     """Returns what owns the bytes of a buffer, and where they start and end in its arena."""
-    base, inner = base_of(value)
+    base, start, end = span_of(value)
     assert isinstance(base, PlacedOp)
-    start = (offset_of(base) or 0) + inner
-    return base, start, start + buffer_bytes(value.type)
+    offset = offset_of(base) or 0
+    return base, offset + start, offset + end
 
 
 def copy_value(memory: Memory, source: SSAValue, target: SSAValue) -> None:
