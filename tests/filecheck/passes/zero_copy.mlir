@@ -102,3 +102,30 @@ func.func @long_lived(%x: tensor<8xf32>) -> tensor<8xf32> {
   %y = ge.add %p, %s : (tensor<8xf32>, tensor<1xf32>) -> tensor<8xf32>
   func.return %y : tensor<8xf32>
 }
+
+// -----
+
+// Where a part begins depends on the length of the one before it.
+// CHECK-LABEL: func.func @appended
+// CHECK: ge.concat %{{.*}} axis 0 {ge.zero_copy = array<i64: 0, 1>}
+func.func @appended(%x: tensor<?x8xf32, #ge.dims<"P">>, %y: tensor<1x8xf32>) -> tensor<1xf32> attributes {ge.symbols = {P = #ge.symbol<1, 9, 1, "dim 0 of input 'x'">}} {
+  %a = ge.exp %x : (tensor<?x8xf32, #ge.dims<"P">>) -> tensor<?x8xf32, #ge.dims<"P">>
+  %b = ge.exp %y : (tensor<1x8xf32>) -> tensor<1x8xf32>
+  %c = ge.concat %a, %b axis 0 : (tensor<?x8xf32, #ge.dims<"P">>, tensor<1x8xf32>) -> tensor<?x8xf32, #ge.dims<"P + 1">>
+  %s = ge.reduce_sum %c axes [0, 1] keepdims false : (tensor<?x8xf32, #ge.dims<"P + 1">>) -> tensor<f32>
+  %r = ge.reshape %s : (tensor<f32>) -> tensor<1xf32>
+  func.return %r : tensor<1xf32>
+}
+
+// -----
+
+// Near miss: of one row the last two are not there.
+// CHECK-LABEL: func.func @last_two
+// CHECK: ge.slice %{{.*}} starts [-2] ends [9] axes [0] steps [1] :
+// MISSED: ge.slice: nothing proves that a piece begins inside its operand at every size (found dimension P, wanted a range that keeps the indices inside) [SYMBOL]
+func.func @last_two(%x: tensor<?x8xf32, #ge.dims<"P">>) -> tensor<f32> attributes {ge.symbols = {P = #ge.symbol<1, 9, 1, "dim 0 of input 'x'">}} {
+  %a = ge.exp %x : (tensor<?x8xf32, #ge.dims<"P">>) -> tensor<?x8xf32, #ge.dims<"P">>
+  %c = ge.slice %a starts [-2] ends [9] axes [0] steps [1] : (tensor<?x8xf32, #ge.dims<"P">>) -> tensor<?x8xf32, #ge.dims<"min(P, 2)">>
+  %s = ge.reduce_sum %c axes [0, 1] keepdims false : (tensor<?x8xf32, #ge.dims<"min(P, 2)">>) -> tensor<f32>
+  func.return %s : tensor<f32>
+}
