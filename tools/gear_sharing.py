@@ -3,8 +3,7 @@
 The graph is optimised with its symbols, as for a range, and once more for the smallest gear, where
 what a range costs weighs most. Where the machine model sees less than 2% between the two, all other
 gears take the plan of the range with their numbers in it (`lowering/gear_plans.py`): another gear
-costs a copy of the plan, tiles and addresses. Else, and for small graphs, every gear is optimised
-by itself.
+costs a copy of the plan, tiles and addresses. Else every gear is optimised by itself.
 """
 
 from __future__ import annotations
@@ -27,11 +26,7 @@ from ge_dialect.passes import rewrites
 from ge_dialect.passes.symbols.split_gears import SplitGearsPass, check_gear, parse_gear
 from ge_dialect.targets.dlti import target_of
 from ge_dialect.tools.api import CompiledPlan, PassRecord, Watch, make_context
-from ge_dialect.tools.report.traffic import count_ops
 from ge_dialect.tools.running import Runner
-
-LEAST_OPS = 256
-"""Smaller graphs are optimised for each gear: that costs little, and launches weigh most there."""
 
 TOLERANCE = 1.02
 """How much slower the smallest gear may be as a plan of the range."""
@@ -44,8 +39,6 @@ def share_gears(plan: CompiledPlan) -> bool:
         GEError: The model can not be compiled, or a gear is none of its sizes (GE0331).
     """
     if len(plan.options.gears) < 2 or rewrites.active() is not None or plan.options.verify_each:
-        return False
-    if count_ops(plan.module) < LEAST_OPS:
         return False
     whole = _part_of(plan, plan.module.clone())
     typed, lowered = _stages(whole)

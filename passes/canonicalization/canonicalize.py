@@ -17,6 +17,7 @@ from ge_dialect.passes.canonicalization.elementwise import ELEMENTWISE_PATTERNS
 from ge_dialect.passes.canonicalization.epsilon import remark_small_epsilons
 from ge_dialect.passes.canonicalization.gather import GATHER_PATTERNS
 from ge_dialect.passes.canonicalization.host import HOST_PATTERNS
+from ge_dialect.passes.canonicalization.index_grids import GRID_PATTERNS
 from ge_dialect.passes.canonicalization.pieces import PIECES_PATTERNS
 from ge_dialect.passes.canonicalization.quantization import QUANTIZATION_PATTERNS
 from ge_dialect.passes.canonicalization.reshape import RESHAPE_PATTERNS
@@ -39,6 +40,7 @@ _CLASSES: tuple[type[Rewrite], ...] = (
     *SELECT_PATTERNS,
     *QUANTIZATION_PATTERNS,
     *GATHER_PATTERNS,
+    *GRID_PATTERNS,
     *AXES_PATTERNS,
     *CUTS_PATTERNS,
     *ROTARY_PATTERNS,

@@ -1,0 +1,248 @@
+"""Gathers whose computed indices name all elements in order: they are reshapes.
+
+What `SliceForGather` and `ReshapeForGatherNd` see of constant indices, for sizes that are symbols:
+exporters address a mask by a grid of `range`s, broadcast and joined, or by `b*S + s` into the flat
+mask. An index is followed to an affine function of its own coordinates, whose factors are numbers
+or expressions over symbols.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import i64
+from xdsl.ir import Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter
+
+from ge_dialect.ge.binary import AddOp, BinaryOp, MulOp, SubOp
+from ge_dialect.ge.constants import ConstantOp, constant_scalar
+from ge_dialect.ge.indexing import GatherNdOp, GatherOp, ShapeOp
+from ge_dialect.ge.movement import BroadcastToOp, ReshapeOp
+from ge_dialect.ge.pieces import ConcatOp, SliceOp
+from ge_dialect.ge.rearrange import RangeOp
+from ge_dialect.ge.types import element_type_of, is_tensor, value_shape
+from ge_dialect.passes.driver import Rewrite
+from ge_dialect.symbols import Dim, product
+
+MOST_STEPS = 24
+"""Ops that an index is followed through."""
+
+
+@dataclass(frozen=True)
+class Affine:
+    """Elements of a tensor of i64 as a function of their coordinates: `base + sum(f_d * i_d)`.
+
+    Attributes:
+        shape: Of the tensor.
+        factors: One a dimension; of a dimension of 1 it is 0.
+        base: The element at the origin.
+    """
+
+    shape: tuple[Dim, ...]
+    factors: tuple[Dim, ...]
+    base: Dim
+
+    def in_order(self) -> bool:
+        """Whether the elements count up from 0 in row-major order."""
+        if self.base != 0:
+            return False
+        for axis, (dim, factor) in enumerate(zip(self.shape, self.factors, strict=True)):
+            if dim != 1 and factor != product(self.shape[axis + 1 :]):
+                return False
+        return True
+
+    def is_zero(self) -> bool:
+        """Whether all elements are 0."""
+        return self.base == 0 and all(factor == 0 for factor in self.factors)
+
+    def axis(self) -> int | None:
+        """Returns the dimension whose coordinate the elements are, None where they are not."""
+        found = [axis for axis, factor in enumerate(self.factors) if factor != 0]
+        if self.base != 0 or len(found) != 1 or self.factors[found[0]] != 1:
+            return None
+        return found[0]
+
+
+def affine_of(value: SSAValue, steps: int = MOST_STEPS) -> Affine | None:
+    """Returns what the elements of a value are, None where that is not known."""
+    if steps == 0 or not is_tensor(value.type) or element_type_of(value) != i64:
+        return None
+    dims = [dim for dim in value_shape(value) if dim is not None]
+    if len(dims) != len(value_shape(value)):
+        return None
+    shape, owner = tuple(dims), value.owner
+    if not isinstance(owner, Operation) or (rule := _RULES.get(type(owner))) is None:
+        return None
+    try:
+        return rule(owner, shape, steps - 1)
+    except ValueError:  # too large to name
+        return None
+
+
+def _constant(op: Operation, shape: tuple[Dim, ...], _: int) -> Affine | None:
+    number = constant_scalar(op.results[0])
+    return Affine(shape, (0,) * len(shape), number) if isinstance(number, int) else None
+
+
+def _range(op: Operation, shape: tuple[Dim, ...], _: int) -> Affine | None:
+    assert isinstance(op, RangeOp)
+    start, delta = op.start.value.data, op.delta.value.data
+    if not isinstance(start, int) or not isinstance(delta, int):
+        return None
+    return Affine(shape, (0 if shape[0] == 1 else delta,), start)
+
+
+def _reshape(op: Operation, shape: tuple[Dim, ...], steps: int) -> Affine | None:
+    """Follows a reshape that adds or drops dimensions of 1; an element of a shape has a value."""
+    known = affine_of(op.operands[0], steps)
+    if known is None:
+        return _element(op, shape, steps)
+    factors = [f for f, dim in zip(known.factors, known.shape, strict=True) if dim != 1]
+    if [dim for dim in known.shape if dim != 1] != [dim for dim in shape if dim != 1]:
+        return None
+    left = iter(factors)
+    return Affine(shape, tuple(0 if dim == 1 else next(left) for dim in shape), known.base)
+
+
+def _broadcast(op: Operation, shape: tuple[Dim, ...], steps: int) -> Affine | None:
+    known = affine_of(op.operands[0], steps)
+    return None if known is None else _spread(known, shape)
+
+
+def _spread(known: Affine, shape: tuple[Dim, ...]) -> Affine | None:
+    added = len(shape) - len(known.shape)
+    mine = (*(1,) * added, *known.shape)
+    if added < 0 or any(dim not in (1, wide) for dim, wide in zip(mine, shape, strict=True)):
+        return None
+    return Affine(shape, (*(0,) * added, *known.factors), known.base)
+
+
+def _sum(op: Operation, shape: tuple[Dim, ...], steps: int) -> Affine | None:
+    pair = _pair(op, shape, steps)
+    if pair is None:
+        return None
+    sign = -1 if isinstance(op, SubOp) else 1
+    one, other = pair
+    factors = [product([sign, b]) + a for a, b in zip(one.factors, other.factors, strict=True)]
+    return Affine(shape, tuple(factors), product([sign, other.base]) + one.base)
+
+
+def _scaled(op: Operation, shape: tuple[Dim, ...], steps: int) -> Affine | None:
+    pair = _pair(op, shape, steps)
+    if pair is None:
+        return None
+    for one, other in (pair, pair[::-1]):
+        if all(factor == 0 for factor in other.factors):
+            factors = tuple(product([factor, other.base]) for factor in one.factors)
+            return Affine(shape, factors, product([one.base, other.base]))
+    return None
+
+
+def _pair(op: Operation, shape: tuple[Dim, ...], steps: int) -> tuple[Affine, Affine] | None:
+    assert isinstance(op, BinaryOp)
+    found = [affine_of(operand, steps) for operand in op.operands]
+    spread = [None if one is None else _spread(one, shape) for one in found]
+    one, other = spread
+    return None if one is None or other is None else (one, other)
+
+
+def _element(op: Operation, shape: tuple[Dim, ...], steps: int) -> Affine | None:
+    """Returns the one element of a part of what `ge.shape` gives."""
+    items = _dims_of(op.results[0], steps)
+    if items is None or len(items) != 1 or items[0] is None:
+        return None
+    return Affine(shape, (0,) * len(shape), items[0])
+
+
+def _dims_of(value: SSAValue, steps: int) -> Sequence[Dim | None] | None:
+    """Returns the elements of a small tensor of dimensions, in order."""
+    owner = value.owner
+    if steps == 0:
+        return None
+    if isinstance(owner, ShapeOp):
+        return owner.dims()
+    if isinstance(owner, ReshapeOp):
+        return _dims_of(owner.input, steps - 1)
+    if isinstance(owner, SliceOp) and len(spans := owner.spans()) == 1:
+        items = _dims_of(owner.input, steps - 1)
+        _, start, end, step = spans[0]
+        return None if items is None or step < 0 else items[start:end:step]
+    if isinstance(owner, GatherOp):
+        items, index = _dims_of(owner.input, steps - 1), constant_scalar(owner.indices)
+        inside = items is not None and isinstance(index, int) and -len(items) <= index < len(items)
+        return [items[index]] if inside and items is not None and isinstance(index, int) else None
+    return None
+
+
+_RULES: dict[type[Operation], Callable[[Operation, tuple[Dim, ...], int], Affine | None]] = {
+    ConstantOp: _constant,
+    RangeOp: _range,
+    ReshapeOp: _reshape,
+    BroadcastToOp: _broadcast,
+    AddOp: _sum,
+    SubOp: _sum,
+    MulOp: _scaled,
+    SliceOp: _element,
+    GatherOp: _element,
+    ShapeOp: _element,
+}
+
+
+def _is_computed(value: SSAValue) -> bool:
+    return isinstance(value.owner, Operation) and not isinstance(value.owner, ConstantOp)
+
+
+class ReshapeForGrid(Rewrite):
+    """`gather_nd(x, concat(i_0, i_1, ...))` -> `reshape(x)`, where each index is a coordinate.
+
+    The dimensions before the last one of the indices are, but for those of 1, the first ones of `x`
+    in order, and each index is the coordinate along its own.
+    """
+
+    roots = (GatherNdOp,)
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        assert isinstance(op, GatherNdOp)
+        joined = op.indices.owner
+        if not isinstance(joined, ConcatOp) or op.batch_dims.value.data != 0:
+            return
+        shape, result = value_shape(op.input), value_shape(op.result)
+        grid = value_shape(op.indices)[:-1]
+        if joined.dimension != len(grid) or any(value_shape(one)[-1] != 1 for one in joined.inputs):
+            return
+        used = [axis for axis, dim in enumerate(grid) if dim != 1]
+        found: list[int] = []
+        for dim, value in zip(shape, joined.inputs, strict=False):
+            if (index := affine_of(value)) is None:
+                return
+            if dim == 1 and index.is_zero():
+                continue
+            if (axis := index.axis()) is None or grid[axis] != dim:
+                return
+            found.append(axis)
+        if found == used and None not in (*shape, *result):
+            rewriter.replace(op, ReshapeOp(op.input, result))
+
+
+class ReshapeForGather(Rewrite):
+    """`gather(x, i)` -> `reshape(x)`, where `i` counts all of a dimension in order."""
+
+    roots = (GatherOp,)
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        assert isinstance(op, GatherOp)
+        if not _is_computed(op.indices) or None in value_shape(op.result):
+            return
+        index = affine_of(op.indices)
+        if index is None or not index.in_order():
+            return
+        try:
+            count = product(index.shape)
+        except ValueError:  # too large to name
+            return
+        if count == value_shape(op.input)[op.dimension]:
+            rewriter.replace(op, ReshapeOp(op.input, value_shape(op.result)))
+
+
+GRID_PATTERNS = (ReshapeForGrid, ReshapeForGather)
