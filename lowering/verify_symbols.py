@@ -87,6 +87,10 @@ def check_views(plan: PlanOp, ranges: Mapping[str, SymbolRange]) -> None:
             continue  # the op itself is verified
         left = simplify(whole, ranges) - start - simplify(size, ranges)
         plus = start - op.offset.value.data
+        early = {one.symbol.data for one in plan.symbols if one.is_early}
+        if unknown := [name for name in symbols_of(plus) if name not in early]:
+            what = f"{_name(op.result)} begins where '{unknown[0]}' says, which no input tells"
+            raise GEError(CODE, what, hint="compile the model again")
         if bounds(plus, ranges)[0] < 0 or bounds(left, ranges)[0] < 0:
             what = f"{_name(op.result)} may leave the {whole} bytes it is a view of"
             raise GEError(CODE, what, hint="compile the model again")

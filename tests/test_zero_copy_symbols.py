@@ -151,3 +151,11 @@ def test_a_view_that_may_leave_its_value_is_refused(plus: str):
     module.verify()
     with pytest.raises(Exception, match="may leave the 32\\*P \\+ 32 bytes it is a view of"):
         verify_plan(plan_of(module))
+
+
+def test_a_view_at_a_place_that_no_input_tells_is_refused():
+    proto = appended([("past", "P"), ("new", 1)])
+    text = str(compile(proto, input_shapes="past:1~9,8;new:1,8", level=1).module)
+    module = Parser(make_context(), text.replace('plus <"32*P">', 'plus <"32*Q">')).parse_module()
+    with pytest.raises(Exception, match="begins where 'Q' says, which no input tells"):
+        verify_plan(plan_of(module))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.ge.constants import constant_scalar
 from ge_dialect.ge.extents import known_product
@@ -68,10 +69,13 @@ def sizes_of(op: HostCallOp, dims: SymbolicDims) -> DataSizes:
         dims: What is known of tensors that hold dimensions.
     """
     found = None
-    if (rule := _RULES.get(op.callee.data)) is not None:
-        found = rule(op)
-    elif op.callee.data in _SHAPED:
-        found = _shaped(op, dims)
+    try:
+        if (rule := _RULES.get(op.callee.data)) is not None:
+            found = rule(op)
+        elif op.callee.data in _SHAPED:
+            found = _shaped(op, dims)
+    except (VerifyException, ValueError):  # an axis that is none, a size too large to name
+        pass
     return found or DataSizes([_unbounded(result, i) for i, result in enumerate(op.results)])
 
 
