@@ -61,7 +61,9 @@ def place_tiles(
     if missing:
         return missing
     whole = {
-        i for i, one in enumerate(kernel.held) if placed[one.owner].size >= one.tile_bytes(tiles)
+        i
+        for i, one in enumerate(kernel.held)
+        if placed[one.owner].size >= one.tile_bytes(tiles, kernel.extents)
     }
     return _tiling(*kernel.keeping(whole).ordered(tiles, l2_bytes), placed, l2_bytes)
 
@@ -93,7 +95,11 @@ def _tiling(
             tuple((numbers[loop], stride) for loop, stride in dim if loop in numbers)
             for dim in one.dims
         )
-        buffers.append(TileBuffer(one.name, one.tier, place.offset, place.size, place.copies, cuts))
+        halos = [halo if cut else None for cut, halo in zip(cuts, one.halos, strict=False)]
+        kept_halos = tuple(halos) if any(halos) else ()
+        buffers.append(
+            TileBuffer(one.name, one.tier, place.offset, place.size, place.copies, cuts, kept_halos)
+        )
     return Tiling(tuple(loops), tuple(buffers), kernel.reread(tiles, l2_bytes))
 
 
@@ -132,7 +138,7 @@ def _sizes(
     kernel: WorkingSet, there: Sequence[int], tiles: Sequence[int], room: int, twice: bool
 ) -> dict[int, int] | int:
     """Returns the bytes of one copy of each value: of a tile, or of a block of one."""
-    sizes = {i: kernel.held[i].tile_bytes(tiles) for i in there}
+    sizes = {i: kernel.held[i].tile_bytes(tiles, kernel.extents) for i in there}
     passing = [i for i in there if not kernel.held[i].kept]
     if not passing:
         return sizes

@@ -111,5 +111,5 @@ def _excess(kernel: WorkingSet, tiles: Sequence[int], sizes: Mapping[str, int]) 
     peaks = kernel.peaks(tiles)
     tier = max(peaks, key=lambda name: peaks[name] - sizes[name])
     there = [one for one in kernel.held if one.tier == tier and one.kept]
-    largest = max(there, key=lambda one: one.tile_bytes(tiles))
+    largest = max(there, key=lambda one: one.tile_bytes(tiles, kernel.extents))
     return Excess(tier, peaks[tier], sizes[tier], largest.name)

@@ -14,6 +14,7 @@ from math import gcd
 
 from xdsl.ir import SSAValue
 
+from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.types import static_shape
 
 
@@ -81,13 +82,56 @@ def join(one: Iterable[Piece], other: Iterable[Piece]) -> None:
     fix([*first, *second])
 
 
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What a tile needs of a value that windows read: from `stride * a - before` to
+    `stride * b + after` where the loop runs from `a` to `b`, as far as there is something."""
+
+    stride: int = 1
+    before: int = 0
+    after: int = 0
+
+    @property
+    def grow(self) -> int:
+        """Steps that a tile has more than those of its loop."""
+        return self.before + self.after
+
+    def through(self, window: Reach) -> Reach:
+        """Returns the reach of the operand of a window whose result has this one."""
+        return Reach(
+            self.stride * window.stride,
+            self.before * window.stride + window.before,
+            self.after * window.stride + window.after,
+        )
+
+    def joined(self, other: Reach) -> Reach:
+        """Returns what covers both, which have one stride."""
+        before, after = max(self.before, other.before), max(self.after, other.after)
+        return Reach(self.stride, before, after)
+
+
+@dataclass(frozen=True, slots=True)
+class Slide:
+    """A window that slides along a dimension: operand 0 of an op follows the result."""
+
+    op: GEOp
+    axis: int
+    reach: Reach
+
+
 @dataclass
 class PieceTable:
-    """The pieces of the dimensions of values, all of static shape."""
+    """The pieces of the dimensions of values, all of static shape.
+
+    Attributes:
+        of_value: One list a dimension.
+        slides: The windows, in the order of the ops.
+    """
 
     of_value: dict[SSAValue, list[list[Piece]]] = field(
         default_factory=dict[SSAValue, list[list[Piece]]]
     )
+    slides: list[Slide] = field(default_factory=list[Slide])
 
     def dims(self, value: SSAValue) -> list[list[Piece]]:
         """Returns the pieces of each dimension of a value.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -12,9 +12,9 @@ import numpy.typing as npt
 from xdsl.ir import Operation, SSAValue
 
 from ge_dialect.ge.attention import FlashAttentionOp
-from ge_dialect.ge.base import GEOp, set_type
+from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.dtypes import to_numpy
-from ge_dialect.ge.types import tensor_of, tensor_type
+from ge_dialect.ge.types import tensor_of
 from ge_dialect.ge_exec import KernelOp
 from ge_dialect.ge_exec.tiling import (
     SCORES,
@@ -24,13 +24,13 @@ from ge_dialect.ge_exec.tiling import (
     TileBuffer,
     Tiling,
     span_of,
-    tile_shape,
     value_names,
 )
 from ge_dialect.interpreters.compiled import Program, compile_program
 from ge_dialect.interpreters.kernels.attention import Rules
 from ge_dialect.interpreters.kernels.attention_blocks import attend_in_blocks
 from ge_dialect.interpreters.registry import Semantics
+from ge_dialect.lowering.tile_body import tile_body
 from ge_dialect.tools.runtime.arenas import POISON
 
 Array = npt.NDArray[Any]
@@ -74,6 +74,9 @@ class TiledKernel:
         self._missing: list[set[int]] = [self._uncut(name) for name in self._results]
         """The loops that do not cut a result: it is written in their first turns."""
         self._sizes = {tier: self.tiling.used(tier) for tier in TIERS}
+        self._overlapping = [
+            (buffer.name, buffer) for buffer in self.tiling.buffers if any(buffer.halos)
+        ]
         self._made: dict[tuple[int, ...], _Shape] = {}
 
     def run(self, arguments: Sequence[Array], targets: Sequence[Array], poison: bool) -> None:
@@ -138,33 +141,37 @@ class TiledKernel:
 
     def _part(self, name: str, array: Array, spans: Spans) -> Array:
         """Returns the tile of an array."""
-        cuts = self.buffers[name].cuts
-        if not any(cuts):
+        buffer = self.buffers[name]
+        if not any(buffer.cuts):
             return array
-        ends = (span_of(cut, spans, size) for cut, size in zip(cuts, array.shape, strict=True))
+        ends = (buffer.span(axis, spans, size) for axis, size in enumerate(array.shape))
         return array[tuple(slice(start, end) for start, end in ends)]
 
     def _shape(self, spans: Spans) -> _Shape:
-        key = tuple(end - start for start, end in spans)
+        key = (*(end - start for start, end in spans), *self._clipped(spans))
         if (found := self._made.get(key)) is None:
             found = self._made[key] = self._compile(spans)
         return found
 
+    def _clipped(self, spans: Spans) -> Iterator[int]:
+        """Yields how far tiles that overlap would reach beyond their values: what is padding."""
+        for name, buffer in self._overlapping:
+            for axis, size in enumerate(self._shapes[name]):
+                if (halo := buffer.halo(axis)) is not None:
+                    start, end = span_of(buffer.cuts[axis], spans, size)
+                    yield max(0, halo[0] - start)
+                    yield max(0, end + halo[1] - size)
+
     def _compile(self, spans: Spans) -> _Shape:
-        body = self.kernel.body.clone()
-        names = value_names(body.block)
-        for name, value in names.items():
-            shape = tile_shape(self.buffers[name].cuts, spans, self._shapes[name])
-            if shape != self._shapes[name]:
-                set_type(value, tensor_type(tensor_of(value).element_type, shape))
+        body = tile_body(self.kernel, self.tiling, spans)
         program = compile_program(body.block)
         assert program is not None
         places: list[Any] = [None] * program.size
-        for name, value in names.items():
+        for name, value in body.values.items():
             places[program.slots[value]] = _place(self.buffers[name], value)
         attentions = tuple(
             (value.owner, name)
-            for name, value in names.items()
+            for name, value in body.values.items()
             if isinstance(value.owner, FlashAttentionOp)
         )
         return _Shape(program, tuple(places), attentions)
