@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from xdsl.ir import Block, SSAValue
 
 from ge_dialect.ge.base import GEOp, int_attr, ints_attr, set_type
-from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.ge.constants import ConstantOp, is_dense
 from ge_dialect.ge.convolution import ConvTransposeOp, WindowContractionOp
 from ge_dialect.ge.pieces import SliceOp
 from ge_dialect.ge.pooling import PoolOp
 from ge_dialect.ge.types import tensor_of, tensor_type
-from ge_dialect.ge.windows import is_pointwise, slides, window_axes, window_span
+from ge_dialect.ge.windows import aligned_axes, slides, window_axes, window_span
 from ge_dialect.ge_exec import KernelOp
 from ge_dialect.ge_exec.tiling import Tiling, value_names
 
@@ -49,6 +49,31 @@ def tile_body(kernel: KernelOp, tiling: Tiling, spans: Sequence[Span]) -> TileBo
         ValueError: The tile of an operand lacks what the tile of a result is computed from.
     """
     return _Builder(kernel, tiling, spans).build()
+
+
+def placed_loops(kernel: KernelOp, tiling: Tiling) -> list[int]:
+    """Returns the loops in whose turns ops read other parts of what is whole.
+
+    Bodies of tiles of one shape differ along them, and along no others.
+    """
+    names = {value: name for name, value in value_names(kernel.body.block).items()}
+    buffers = tiling.by_name()
+    found: set[int] = set()
+    for op in kernel.body.block.ops:
+        if not isinstance(op, GEOp) or not op.results or op.results[0] not in names:
+            continue
+        own = buffers[names[op.results[0]]]
+        for index, operand in enumerate(op.operands):
+            if isinstance(operand.owner, ConstantOp) and _is_splat(operand.owner):
+                continue
+            for axis, made in aligned_axes(op, index):
+                cut = () if operand not in names else buffers[names[operand]].cuts[axis]
+                found.update({loop for loop, _ in own.cuts[made]} - {loop for loop, _ in cut})
+    return sorted(found)
+
+
+def _is_splat(op: ConstantOp) -> bool:
+    return is_dense(op.value) and op.value.is_splat()
 
 
 class _Builder:
@@ -88,22 +113,17 @@ class _Builder:
             return {}, {}
         if slides(op):
             return self._window(op)
-        if is_pointwise(op):
-            return self._point(op), {}
-        return {}, {}
+        return self._parts(op), {}
 
-    def _point(self, op: GEOp) -> dict[int, list[Span]]:
+    def _parts(self, op: GEOp) -> dict[int, list[Span]]:
+        """Returns the parts of operands whose tiles have more than the op needs."""
         wanted = self.spans[op.results[0]]
         parts: dict[int, list[Span]] = {}
         for index, operand in enumerate(op.operands):
-            shape = tensor_of(operand).get_shape()
-            own = [(0, size) for size in shape]
-            own = self.spans.get(operand, own)
-            whole = wanted[len(wanted) - len(own) :]
-            part = [
-                mine if size == 1 else other
-                for mine, other, size in zip(own, whole, shape, strict=True)
-            ]
+            own = self.spans.get(operand) or [(0, n) for n in tensor_of(operand).get_shape()]
+            part = list(own)
+            for axis, made in aligned_axes(op, index):
+                part[axis] = wanted[made]
             if part != own:
                 parts[index] = part
         return parts

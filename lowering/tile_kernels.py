@@ -29,11 +29,10 @@ from ge_dialect.ge.types import is_tensor, static_shape
 from ge_dialect.ge_exec import KernelOp, PlanOp, TilingAttr
 from ge_dialect.ge_exec.tiling import TIERS, Tiling
 from ge_dialect.lowering.split_kernels import split_launches
-from ge_dialect.lowering.tile_places import plan_tiles
+from ge_dialect.lowering.tile_places import plan_kernel
 from ge_dialect.passes import statistics
 from ge_dialect.passes.fusion.footprint import fit
 from ge_dialect.passes.fusion.tiling import role_of
-from ge_dialect.passes.tiles.build import working_set
 from ge_dialect.passes.tiles.choice import tier_sizes
 
 if TYPE_CHECKING:
@@ -134,7 +133,7 @@ def _is_tiled(kernel: KernelOp) -> bool:
 
 def _tile(kernel: KernelOp, sizes: Mapping[str, int], target: Target) -> bool:
     """Tiles a kernel; False where it has to be split."""
-    found = plan_tiles(working_set(kernel.body.block), sizes, target.l2.size)
+    found = plan_kernel(kernel.body.block, sizes, target.l2.size)
     if isinstance(found, Tiling):
         kernel.properties["tiles"] = TilingAttr(found)
         statistics.count(NAME, f"kernels of {'several tiles' if found.tiles > 1 else 'one tile'}")

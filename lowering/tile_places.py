@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ge_dialect.ge_exec.tiling import TIERS, TileBuffer, TileLoop, Tiling
+from xdsl.ir import Block
+
+from ge_dialect.ge_exec.tiling import SHARED_TIER, TIERS, TileBuffer, TileLoop, Tiling
 from ge_dialect.lowering.memory.api import Interval, plan_buffers
+from ge_dialect.passes.tiles.build import streaming_set, working_set
 from ge_dialect.passes.tiles.choice import Excess, choose_tiles, room
 from ge_dialect.passes.tiles.working_set import GRANULE, Held, WorkingSet
 
@@ -20,16 +23,38 @@ class _Place:
     copies: int
 
 
-def plan_tiles(kernel: WorkingSet, sizes: Mapping[str, int], l2_bytes: int) -> Tiling | Excess:
+@dataclass(frozen=True)
+class _Choice:
+    """A tiling, and the bytes that its tiles read and write outside of the chip."""
+
+    tiling: Tiling
+    moved: int
+
+
+def plan_kernel(block: Block, sizes: Mapping[str, int], l2_bytes: int) -> Tiling | Excess:
     """Returns the tiling of a kernel, or why none fits.
 
-    Where addresses leave gaps that do not fit, smaller tiles are tried.
+    What may stream does so where whole tiles do not fit, or would move more.
 
     Args:
-        kernel: What is tiled.
-        sizes: Bytes of the levels of memory of one core.
+        block: The body of the kernel, static.
+        sizes: Bytes of the levels of memory of one core, and of its share of L2.
         l2_bytes: Of L2, where what is read again may still be.
     """
+    tiles = _tile(working_set(block), sizes, l2_bytes)
+    if isinstance(tiles, _Choice) and tiles.tiling.tiles == 1:
+        return tiles.tiling
+    streaming = streaming_set(block)
+    other = tiles if streaming is None else _tile(streaming, sizes, l2_bytes)
+    found = [one for one in (tiles, other) if isinstance(one, _Choice)]
+    if not found:
+        assert isinstance(tiles, Excess)
+        return tiles
+    return min(found, key=lambda one: (one.tiling.reread, one.moved)).tiling
+
+
+def _tile(kernel: WorkingSet, sizes: Mapping[str, int], l2_bytes: int) -> _Choice | Excess:
+    """Returns tiles that fit; where addresses leave gaps that do not, smaller ones are tried."""
     limits = room(kernel, sizes)
     missing: dict[str, int] = {}
     for _ in range(_ATTEMPTS):
@@ -38,7 +63,7 @@ def plan_tiles(kernel: WorkingSet, sizes: Mapping[str, int], l2_bytes: int) -> T
             return tiles
         found = place_tiles(kernel, tiles, sizes, l2_bytes)
         if isinstance(found, Tiling):
-            return found
+            return _Choice(found, kernel.moved(tiles))
         missing = found
         for tier, size in missing.items():
             limits[tier] = max(0, limits[tier] - max(size, GRANULE))
@@ -73,8 +98,8 @@ def _places(
 ) -> tuple[dict[int, _Place], dict[str, int]]:
     """Returns the places of all values, and the bytes that are missing of a tier."""
     placed: dict[int, _Place] = {}
-    for tier in TIERS:
-        found = _place(kernel, tier, tiles, sizes[tier])
+    for tier in (*TIERS, SHARED_TIER):
+        found = _place(kernel, tier, tiles, sizes.get(tier, 0))
         if isinstance(found, int):
             return {}, {tier: found}
         placed |= found

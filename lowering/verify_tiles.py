@@ -27,6 +27,7 @@ from ge_dialect.ge.types import tensor_of
 from ge_dialect.ge_exec import KernelOp, PlanOp, kernels_by_name
 from ge_dialect.ge_exec.tiling import (
     SCORES,
+    SHARED_TIER,
     WEIGHTS,
     Cut,
     TileBuffer,
@@ -36,6 +37,7 @@ from ge_dialect.ge_exec.tiling import (
 )
 from ge_dialect.lowering.plan_clocks import CODE
 from ge_dialect.lowering.tile_body import tile_body
+from ge_dialect.lowering.verify_streams import streaming_values
 from ge_dialect.lowering.verify_windows import check_reach, largest_tile, probes
 from ge_dialect.lowering.whole_axes import whole_axes
 from ge_dialect.targets.dlti import attached_target
@@ -53,6 +55,8 @@ def check_tiles(plan: PlanOp) -> None:
     module = plan.parent_op()
     target = attached_target(module) if kernels and isinstance(module, ModuleOp) else None
     sizes = None if target is None else {name: tier.size for name, tier in target.tiers.items()}
+    if sizes is not None and target is not None:  # a core's share of one half of L2
+        sizes[SHARED_TIER] = target.l2.size // (2 * target.cube_cores)
     for kernel in kernels:
         verify_tiles(kernel, sizes)
 
@@ -78,6 +82,7 @@ class _Check:
     sizes: Mapping[str, int] | None
     values: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
     names: dict[SSAValue, str] = field(default_factory=dict[SSAValue, str])
+    streams: set[SSAValue] = field(default_factory=set[SSAValue])
 
     def run(self) -> None:
         block = self.kernel.body.block
@@ -90,6 +95,7 @@ class _Check:
             op for op in block.ops if isinstance(op, GEOp) and not isinstance(op, ConstantOp)
         ]
         self._check_loops()
+        self.streams = streaming_values(self.ops, self.values, self.buffers)
         self._check_covered()
         self._check_tiles()
         for op in self.ops:
@@ -264,7 +270,7 @@ class _Check:
     ) -> tuple[int, int]:
         """Returns the first and last op while which a value is on the chip."""
         last = len(self.ops) - 1
-        if buffer.copies > 1:
+        if buffer.copies > 1 or buffer.tier == SHARED_TIER:
             return 0, last
         steps = list(reads.get(value, ()))
         if isinstance(value.owner, GEOp):
@@ -280,7 +286,8 @@ class _Check:
 
     def _check_size(self, buffer: TileBuffer, value: SSAValue, is_read: bool) -> None:
         """What is computed and read again is there whole; the rest may pass in blocks."""
-        if not isinstance(self._root(value).owner, GEOp) or not is_read:
+        root = self._root(value)
+        if not isinstance(root.owner, GEOp) or not is_read or root in self.streams:
             return
         type_ = tensor_of(value)
         width = dtype_of(type_.element_type).storage_bytes

@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.types import tensor_of
-from ge_dialect.ge.windows import is_pointwise, slides, window_axes, window_span
+from ge_dialect.ge.windows import aligned_axes, slides, window_axes, window_span
 from ge_dialect.ge_exec.tiling import Cut, TileBuffer, Tiling, cut_text
 
 Span = tuple[int, int]
@@ -34,13 +34,14 @@ def check_reach(op: GEOp, tiling: Tiling, names: Mapping[SSAValue, str]) -> str 
         buffer = buffers[names[operand]]
         for axis, made in _axes(op, index):
             wanted = _cut_for(op, axis, own.cuts[made])
-            if buffer.cuts[axis] != wanted:
+            cut = set(buffer.cuts[axis])
+            if not cut <= set(wanted) or (slides(op) and len(cut) < len(wanted)):
                 return (
                     f"'{buffer.name}' is cut along {cut_text(buffer.cuts[axis])} in dimension"
                     f" {axis}, expected {cut_text(wanted)}, as '{own.name}' is"
                 )
-            if not wanted:
-                continue
+            if not buffer.cuts[axis]:
+                continue  # a whole has every part
             for spans in turns(tiling, own.cuts[made], buffer.cuts[axis]):
                 size = tensor_of(operand).get_shape()[axis]
                 span = own.span(made, spans, tensor_of(result).get_shape()[made])
@@ -66,10 +67,8 @@ def _axes(op: GEOp, index: int) -> Iterator[tuple[int, int]]:
     """Yields the axes of an operand that are looked at, with those of the result they make."""
     if slides(op):
         yield from ((axis, axis) for axis in window_axes(op) if index == 0)
-    elif is_pointwise(op):
-        shape = tensor_of(op.operands[index]).get_shape()
-        extra = len(tensor_of(op.results[0]).get_shape()) - len(shape)
-        yield from ((axis, axis + extra) for axis, size in enumerate(shape) if size > 1)
+    else:
+        yield from aligned_axes(op, index)
 
 
 def turns(tiling: Tiling, *cuts: Cut) -> Iterator[list[Span]]:

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 
 from ge_dialect.ge.attention import DropoutOp, RotaryEmbeddingOp
 from ge_dialect.ge.base import FusionKind, GEOp
+from ge_dialect.ge.contractions import GemmOp, MatmulOp
 from ge_dialect.ge.convolution import ConvTransposeOp, WindowContractionOp, pad_pairs
+from ge_dialect.ge.integer_contractions import MatmulIntegerOp
 from ge_dialect.ge.pooling import MaxPoolWithIndicesOp, PoolOp
 from ge_dialect.ge.quantization import ScaledOp
 from ge_dialect.ge.types import tensor_of
@@ -49,7 +51,36 @@ def window_span(op: GEOp, axis: int, span: tuple[int, int]) -> tuple[int, int]:
     return start, start + (span[1] - span[0] - 1) * stride + (size - 1) * dilation + 1
 
 
-def is_pointwise(op: GEOp) -> bool:
+def aligned_axes(op: GEOp, index: int) -> list[tuple[int, int]]:
+    """Returns the dimensions of an operand of which an op may be given a part, each with the
+    dimension of the first result that is made of it, element for element.
+
+    Those of one element that are broadcast are left out.
+    """
+    shape, result = (tensor_of(v).get_shape() for v in (op.operands[index], op.results[0]))
+    extra = len(result) - len(shape)
+    match op:
+        case MatmulOp() | MatmulIntegerOp() if index == 0 and min(len(shape), len(result)) > 1:
+            found = [(axis, axis + extra) for axis in range(len(shape) - 1)]
+        case GemmOp() if index == 0 and op.trans_a is None:
+            found = [(0, 0)]
+        case RotaryEmbeddingOp() if _turns_rows(op, index):
+            found = [(0, 0), (1, len(result) - 2)]
+        case _ if _is_pointwise(op):
+            found = [(axis, axis + extra) for axis in range(len(shape))]
+        case _:
+            found = []
+    return [(axis, made) for axis, made in found if shape[axis] == result[made] > 1]
+
+
+def _turns_rows(op: RotaryEmbeddingOp, index: int) -> bool:
+    """Whether an operand has angles, or positions, of batches and rows."""
+    if op.position_ids is None:
+        return index > 0 and len(tensor_of(op.operands[index]).get_shape()) == 3
+    return index == len(op.operands) - 1
+
+
+def _is_pointwise(op: GEOp) -> bool:
     """Whether an element of a result depends on the elements of operands at its own place, which
     are those that broadcasting puts there."""
     if op.FUSION_KIND is not FusionKind.ELEMENTWISE or not op.operands:

@@ -21,6 +21,9 @@ from xdsl.printer import Printer
 TIERS = ("l1", "ub", "l0c")
 """Levels of memory of one core: of operands of products, of vectors, of results of products."""
 
+SHARED_TIER = "l2"
+"""Where values are held that several turns of loops read; a core has a share of it."""
+
 SCORES, WEIGHTS = "scores", "weights"
 """Names of the inner values of an attention, behind its own and a point."""
 
@@ -65,7 +68,8 @@ class TileBuffer:
 
     Attributes:
         name: Of the value, as `value_names` gives it.
-        tier: One of `TIERS`.
+        tier: One of `TIERS`, or `SHARED_TIER`: what lies there is computed once for all turns of the
+            loops that do not cut it.
         offset: In bytes, from the start of the tier of one core.
         size: In bytes, of one copy. Of an operand or a result it may be less than a tile: then the
             tile passes through in blocks of this size.
@@ -256,8 +260,8 @@ def _parse_loop(parser: AttrParser) -> TileLoop:
 def _parse_buffer(parser: AttrParser) -> TileBuffer:
     name = parser.parse_str_literal()
     tier = parser.parse_identifier()
-    if tier not in TIERS:
-        parser.raise_error(f"expected one of {', '.join(TIERS)}, got {tier}")
+    if tier not in (*TIERS, SHARED_TIER):
+        parser.raise_error(f"expected one of {', '.join(TIERS)}, {SHARED_TIER}, got {tier}")
     parser.parse_punctuation("[")
     offset = parser.parse_integer(allow_boolean=False, allow_negative=False)
     parser.parse_punctuation(",")

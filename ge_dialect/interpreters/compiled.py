@@ -6,8 +6,8 @@ grouped. A runtime that executes the same kernel many times asks once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -66,6 +66,7 @@ class Program:
         arguments: Values,
         places: Sequence[Any] | None = None,
         instead: Mapping[Operation, Semantics] | None = None,
+        known: dict[int, Any] | None = None,
     ) -> Values:
         """Returns what the block yields.
 
@@ -73,8 +74,11 @@ class Program:
             arguments: One an argument of the block.
             places: By slot, the array that a result is to be put into, or None.
             instead: What computes some ops, in place of their semantics.
+            known: By slot, values that are there already, or None; afterwards all of them.
         """
         values: list[Any] = [None] * self.size
+        for slot, value in (known or {}).items():
+            values[slot] = value
         for slot, value in self.constants:
             values[slot] = value
         for slot, value in zip(self.arguments, arguments, strict=True):
@@ -91,7 +95,27 @@ class Program:
                     else:
                         _put(place, value)
                         values[slot] = place
+        for slot in known or ():
+            known[slot] = values[slot]
         return tuple(values[slot] for slot in self.outputs)
+
+    def beside(self, known: Collection[int], wanted: Collection[int]) -> Program:
+        """Returns the program without the steps that only lead to what is known.
+
+        Args:
+            known: Slots that have values.
+            wanted: Slots that are to have some, beside the outputs.
+        """
+        needed = {*self.outputs, *wanted} - {*known}
+        steps: list[_Step] = []
+        for step in reversed(self.steps):
+            if needed.isdisjoint(step.results):
+                continue
+            steps.append(step)
+            for group in step.groups:
+                slots = (group,) if isinstance(group, int) else group or ()
+                needed.update(slot for slot in slots if slot not in known)
+        return replace(self, steps=tuple(reversed(steps)))
 
 
 def _put(place: Any, value: Any) -> None:

@@ -15,10 +15,12 @@ from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.dtypes import dtype_of, is_float
 from ge_dialect.ge.in_place import in_place_pairs_of
 from ge_dialect.ge.types import tensor_of
+from ge_dialect.ge.windows import aligned_axes
 from ge_dialect.ge_exec.tiling import SCORES, WEIGHTS, value_names
 from ge_dialect.passes.fusion.tiling import Role, role_of
 from ge_dialect.passes.tiles.pieces import Piece, PieceTable, Reach, fix, leaves
 from ge_dialect.passes.tiles.relations import relate
+from ge_dialect.passes.tiles.streams import Streams, streams_of
 from ge_dialect.passes.tiles.windows import Followers
 from ge_dialect.passes.tiles.working_set import SUM_BYTES, Held, Window, WorkingSet
 
@@ -31,7 +33,14 @@ def working_set(block: Block) -> WorkingSet:
     Raises:
         ValueError: A shape is not static.
     """
-    return _Builder(block).build()
+    return _Builder(block, Streams()).build()
+
+
+def streaming_set(block: Block) -> WorkingSet | None:
+    """Returns the same where what may stream does (`streams.py`); None where nothing may."""
+    builder = _Builder(block, Streams())
+    streams = streams_of(builder.ops, builder.results)
+    return None if streams is None else _Builder(block, streams).build()
 
 
 @dataclass
@@ -54,9 +63,10 @@ class Cuts:
 class _Builder:
     """Collects the values of a body, and the pieces of their dimensions."""
 
-    def __init__(self, block: Block):
+    def __init__(self, block: Block, streams: Streams):
         self.block = block
-        self.table = PieceTable()
+        self.streams = streams
+        self.table = PieceTable(loose=streams.loose)
         self.ops = [
             op for op in block.ops if isinstance(op, GEOp) and not isinstance(op, ConstantOp)
         ]
@@ -67,10 +77,13 @@ class _Builder:
         self.set = WorkingSet()
 
     def build(self) -> WorkingSet:
-        for op in self.ops:
-            for operand in op.operands:
+        late = {op for op, _ in self.streams.loose}  # when it is known what is whole
+        for op in sorted(self.ops, key=lambda op: op in late):
+            for index, operand in enumerate(op.operands):
                 if isinstance(operand.owner, ConstantOp):
-                    self.table.whole(operand)
+                    parts = {axis for axis, _ in aligned_axes(op, index)}
+                    for axis, dim in enumerate(self.table.dims(operand)):
+                        fix(dim if axis not in parts else ())
             relate(self.table, op)
         self._settle()
         self._hold()
@@ -88,8 +101,9 @@ class _Builder:
             before = self._outside(everything)
             if not self.followers.agree(common) and not self.followers.measure():
                 break
-        for piece in common:
-            if not piece.fixed and piece not in self.loops:
+        held = [leaves(chain(*self.table.dims(value))) for value in self.streams.held]
+        for piece in (*chain(*held), *common):  # what is held is computed in outer loops
+            if not piece.fixed and piece not in self.loops and piece in common:
                 self.loops[piece] = len(self.loops)
                 self.set.extents.append(piece.size)
         for piece in self.loops:
@@ -177,25 +191,31 @@ class _Builder:
         is_operand, is_result = owner not in made, any(one in self.results for one in group)
         by_product = not is_operand and role_of(type(self.ops[made[owner]])) is Role.CONTRACT
         tier = "l1" if used_by_product else "l0c" if by_product else "ub"
+        passing = owner in self.streams.passing
+        if owner in self.streams.held:
+            tier = "l2"
         element = tensor_of(value).element_type
         width = dtype_of(element).storage_bytes
         if tier == "l0c" or (tier == "ub" and is_float(element)):
             width = max(width, SUM_BYTES)
         first = min([*steps, made[owner]] if not is_operand else steps, default=0)
         life = (first, len(self.ops) - 1 if is_result else max([*steps, first]))
+        if tier == "l2":
+            life = (0, len(self.ops) - 1)  # for turns in which it is not computed
         cuts = self._cuts(value)
         is_table = False
         if is_operand:
             roles = {role_of(type(self.ops[step])) for step in steps}
             is_table = roles == {Role.MOVE}
-            kept = not is_table and Role.CONTRACT not in roles
+            kept = not is_table and Role.CONTRACT not in roles and not passing
         else:
-            kept = bool(steps) or bool(cuts.loops)
+            kept = (bool(steps) or bool(cuts.loops)) and not passing
         own = prod(tensor_of(value).get_shape()) * dtype_of(element).storage_bytes
         loops = tuple(cuts.loops)
         held = Held(name, tier, width, cuts.dims, cuts.base, loops, life, kept, number)
         held.windows, held.halos = cuts.windows, cuts.halos
         held.is_operand, held.is_result, held.is_table = is_operand, is_result, is_table
+        held.is_shared = bool(self.streams.held) and is_operand and passing
         self.set.held.append(held)
         in_hbm = value is owner if is_operand else value in self.results
         self.set.hbm_bytes.append(own if in_hbm else 0)

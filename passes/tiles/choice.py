@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ge_dialect.ge_exec.tiling import TIERS
+from ge_dialect.ge_exec.tiling import SHARED_TIER, TIERS
 from ge_dialect.passes.tiles.working_set import WorkingSet
 
 if TYPE_CHECKING:
@@ -49,8 +49,10 @@ class Excess:
 
 
 def tier_sizes(target: Target) -> dict[str, int]:
-    """Returns the bytes of the levels of memory of one core, by name."""
-    return {name: target.tiers[name].size for name in TIERS}
+    """Returns the bytes of the levels of memory of one core, by name: of L2 its share of one half,
+    since the other half is for what streams by."""
+    sizes = {name: target.tiers[name].size for name in TIERS}
+    return sizes | {SHARED_TIER: target.l2.size // 2 // target.cube_cores}
 
 
 def room(kernel: WorkingSet, sizes: Mapping[str, int]) -> dict[str, int]:

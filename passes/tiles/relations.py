@@ -44,6 +44,12 @@ def relate(table: PieceTable, op: GEOp) -> None:
     Raises:
         ValueError: A shape is not static.
     """
+    table.reader = op
+    _relate(table, op)
+    table.reader = None
+
+
+def _relate(table: PieceTable, op: GEOp) -> None:
     for op_class, rule in _RULES.items():
         if isinstance(op, op_class):
             rule(table, op)

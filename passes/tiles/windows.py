@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from xdsl.ir import SSAValue
 
 from ge_dialect.ge.base import GEOp
-from ge_dialect.ge.windows import is_pointwise
+from ge_dialect.ge.windows import aligned_axes
 from ge_dialect.passes.tiles.pieces import Piece, PieceTable, Reach, Slide, fix, leaves
 
 
@@ -142,16 +142,25 @@ class Followers:
         if before is None or before == reach:
             self.reaches[value, piece] = reach
             return True
-        if before.stride != reach.stride or not all(map(self._takes_parts, self._readers(value))):
+        if before.stride != reach.stride or not self._takes_parts(value, piece):
             return False
         self.reaches[value, piece] = before.joined(reach)
         return True
 
-    def _readers(self, value: SSAValue) -> list[GEOp]:
-        return [op for op in self.ops if value in op.operands]
-
-    def _takes_parts(self, op: GEOp) -> bool:
-        return is_pointwise(op) or any(slide.op is op for slide in self.table.slides)
+    def _takes_parts(self, value: SSAValue, piece: Piece) -> bool:
+        """Whether all readers of a value may be given a part of it along a piece."""
+        axes = {
+            axis for axis, dim in enumerate(self.table.dims(value)) if piece in leaves(dim)
+        }
+        for op in self.ops:
+            for index, operand in enumerate(op.operands):
+                if operand is not value:
+                    continue
+                windows = {slide.axis for slide in self.table.slides if slide.op is op}
+                aligned = {axis for axis, _ in aligned_axes(op, index)}
+                if not axes <= (windows if index == 0 and windows else aligned):
+                    return False
+        return True
 
     def _fix(self, piece: Piece) -> None:
         """Fixes a piece, and what leads it; those that follow are fixed when they do not agree."""

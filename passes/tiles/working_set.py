@@ -21,6 +21,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
+from ge_dialect.ge_exec.tiling import SHARED_TIER
+
 SUM_BYTES = 4
 """Bytes of a number while it is computed: f32, or i32 of integers."""
 
@@ -64,6 +66,7 @@ class Held:
         owner: The index of the value whose bytes it has; its own otherwise.
         is_operand, is_result: Whether it comes from or goes to HBM.
         is_table: Whether only those of its elements are read that an index map wants.
+        is_shared: Whether what lies in L2 is computed from it; then inner loops read parts of it.
         windows: The loops along which tiles overlap.
         halos: Elements of each dimension that tiles have before and after; None where they do not
             overlap.
@@ -81,6 +84,7 @@ class Held:
     is_operand: bool = False
     is_result: bool = False
     is_table: bool = False
+    is_shared: bool = False
     windows: dict[int, Window] = field(default_factory=dict[int, Window])
     halos: list[tuple[int, int] | None] = field(default_factory=list[tuple[int, int] | None])
 
@@ -177,6 +181,9 @@ class WorkingSet:
         """
         if not one.is_operand or one.is_table:
             return []
+        if one.is_shared:
+            held = {loop for other in self.held if other.tier == SHARED_TIER for loop in other.loops}
+            return sorted(held - {*one.loops})
         last = max(one.loops, default=-1) if one.kept else len(self.extents)
         return [
             loop
@@ -192,6 +199,8 @@ class WorkingSet:
     def ordered(self, tiles: Sequence[int], l2_bytes: int) -> tuple[WorkingSet, list[int]]:
         """Returns the kernel and its tiles with that loop outermost that reads least again."""
         best, chosen = self.reread(tiles, l2_bytes), (self, list(tiles))
+        if any(one.tier == SHARED_TIER for one in self.held):
+            return chosen  # what is held is computed in the outer loops
         for first in range(1, len(tiles)):
             if not best:
                 break

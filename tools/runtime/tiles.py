@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ge_dialect.ge.attention import FlashAttentionOp
 from ge_dialect.ge.base import GEOp
@@ -18,6 +18,7 @@ from ge_dialect.ge.types import tensor_of
 from ge_dialect.ge_exec import KernelOp
 from ge_dialect.ge_exec.tiling import (
     SCORES,
+    SHARED_TIER,
     TIERS,
     WEIGHTS,
     Cut,
@@ -30,7 +31,7 @@ from ge_dialect.interpreters.compiled import Program, compile_program
 from ge_dialect.interpreters.kernels.attention import Rules
 from ge_dialect.interpreters.kernels.attention_blocks import attend_in_blocks
 from ge_dialect.interpreters.registry import Semantics
-from ge_dialect.lowering.tile_body import tile_body
+from ge_dialect.lowering.tile_body import placed_loops, tile_body
 from ge_dialect.tools.runtime.arenas import POISON
 
 Array = npt.NDArray[Any]
@@ -46,11 +47,24 @@ class _Shape:
         places: By slot, where a result is put: tier, offset, shape, type; None where it stays
             an array of its own: shapes of other values, and what passes through in blocks.
         attentions: The attentions of the body, with the names of their values.
+        slots: Of the values that several tiles read, by name.
+        parts: What is left of the program where some of these are there, by slot.
     """
 
     program: Program
     places: tuple[tuple[str, int, tuple[int, ...], np.dtype[Any]] | None, ...]
     attentions: tuple[tuple[FlashAttentionOp, str], ...]
+    slots: Mapping[str, int]
+    parts: dict[tuple[int, ...], Program] = field(default_factory=dict[tuple[int, ...], Program])
+
+    def beside(self, known: Mapping[int, Any]) -> Program:
+        """Returns the program without the steps that lead to what is known."""
+        there = tuple(slot for slot, value in known.items() if value is not None)
+        if not known:
+            return self.program
+        if there not in self.parts:
+            self.parts[there] = self.program.beside(there, known.keys() - {*there})
+        return self.parts[there]
 
 
 class TiledKernel:
@@ -73,10 +87,18 @@ class TiledKernel:
         self._results = [names.get(value) for value in block.last_op.operands]
         self._missing: list[set[int]] = [self._uncut(name) for name in self._results]
         """The loops that do not cut a result: it is written in their first turns."""
-        self._sizes = {tier: self.tiling.used(tier) for tier in TIERS}
+        self._stay = {
+            name
+            for value, name in names.items()
+            if not isinstance(value.owner, GEOp) or value.owner.view_of() is not None
+        }
+        """Operands, and views of other values; not what is a view only of a tile."""
+        self._sizes = {tier: self.tiling.used(tier) for tier in (*TIERS, SHARED_TIER)}
+        self._shared = self._read_by_several(block)
         self._overlapping = [
             (buffer.name, buffer) for buffer in self.tiling.buffers if any(buffer.halos)
         ]
+        self._placed = placed_loops(kernel, self.tiling)
         self._made: dict[tuple[int, ...], _Shape] = {}
 
     def run(self, arguments: Sequence[Array], targets: Sequence[Array], poison: bool) -> None:
@@ -91,11 +113,37 @@ class TiledKernel:
             ValueError: A tile is not what the tiling says.
         """
         chip = {tier: np.empty(size, np.uint8) for tier, size in self._sizes.items()}
+        there: dict[str, tuple[Spans, Array]] = {}
         for spans in self.tiling.steps():
             if poison:
-                for tier in chip.values():
-                    tier.fill(POISON)
-            self._tile(spans, arguments, targets, chip)
+                self._spoil(spans, chip, there)
+            self._tile(spans, arguments, targets, chip, there)
+
+    def _spoil(
+        self, spans: Spans, chip: Mapping[str, Array], there: Mapping[str, tuple[Spans, Array]]
+    ) -> None:
+        """Spoils all bytes but those of values that were computed for this tile as well."""
+        for tier in TIERS:
+            chip[tier].fill(POISON)
+        for name, loops in self._shared.items():
+            buffer = self.buffers[name]
+            if name in there and there[name][0] != tuple(spans[loop] for loop in loops):
+                chip[SHARED_TIER][buffer.offset : buffer.end].fill(POISON)
+
+    def _read_by_several(self, block: Block) -> dict[str, list[int]]:
+        """Returns the values that lie in L2, and those without a place that no loop cuts: they are
+        computed once for all turns of the loops that do not cut them. With each, those that do."""
+        found: dict[str, list[int]] = {}
+        if not self._sizes[SHARED_TIER]:
+            return found
+        for name, value in value_names(block).items():
+            buffer = self.buffers[name]
+            loops = sorted({loop for cut in buffer.cuts for loop, _ in cut})
+            if name in self._stay:
+                continue
+            if buffer.tier == SHARED_TIER or (not loops and _place(buffer, value) is None):
+                found[name] = loops
+        return found
 
     def _tile(
         self,
@@ -103,6 +151,7 @@ class TiledKernel:
         arguments: Sequence[Array],
         targets: Sequence[Array],
         chip: dict[str, Array],
+        there: dict[str, tuple[Spans, Array]],
     ) -> None:
         shape = self._shape(spans)
         tiles = tuple(
@@ -116,7 +165,13 @@ class TiledKernel:
         instead: dict[Operation, Semantics] | None = None
         if shape.attentions:
             instead = {op: self._attention(name, spans, chip) for op, name in shape.attentions}
-        found = shape.program.run(tiles, places, instead)
+        keys = {name: tuple(spans[i] for i in loops) for name, loops in self._shared.items()}
+        known = {
+            slot: there[name][1] if name in there and there[name][0] == keys[name] else None
+            for name, slot in shape.slots.items()
+        }
+        found = shape.beside(known).run(tiles, places, instead, known or None)
+        there.update({name: (keys[name], known[slot]) for name, slot in shape.slots.items()})
         parts = [
             array if name is None else self._part(name, array, spans)
             for name, array in zip(self._results, targets, strict=True)
@@ -148,7 +203,7 @@ class TiledKernel:
         return array[tuple(slice(start, end) for start, end in ends)]
 
     def _shape(self, spans: Spans) -> _Shape:
-        key = (*(end - start for start, end in spans), *self._clipped(spans))
+        key = (*(end - start for start, end in spans), *self._clipped(spans), *(spans[i][0] for i in self._placed))
         if (found := self._made.get(key)) is None:
             found = self._made[key] = self._compile(spans)
         return found
@@ -168,13 +223,15 @@ class TiledKernel:
         assert program is not None
         places: list[Any] = [None] * program.size
         for name, value in body.values.items():
-            places[program.slots[value]] = _place(self.buffers[name], value)
+            if name not in self._stay:
+                places[program.slots[value]] = _place(self.buffers[name], value)
         attentions = tuple(
             (value.owner, name)
             for name, value in body.values.items()
             if isinstance(value.owner, FlashAttentionOp)
         )
-        return _Shape(program, tuple(places), attentions)
+        slots = {name: program.slots[body.values[name]] for name in self._shared}
+        return _Shape(program, tuple(places), attentions, slots)
 
     def _attention(self, name: str, spans: Spans, chip: dict[str, Array]) -> Semantics:
         """Returns what computes an attention in the bytes of its scores and weights."""
@@ -216,10 +273,7 @@ def _rules(op: FlashAttentionOp) -> Rules:
 def _place(
     buffer: TileBuffer, value: SSAValue
 ) -> tuple[str, int, tuple[int, ...], np.dtype[Any]] | None:
-    """Returns where a result is put; None for operands, views and what passes in blocks."""
-    owner = value.owner
-    if not isinstance(owner, GEOp) or owner.view_of() is not None:
-        return None
+    """Returns where a result is put; None where it passes in blocks."""
     type_ = tensor_of(value)
     dtype = to_numpy(type_.element_type)
     shape = type_.get_shape()
