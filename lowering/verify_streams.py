@@ -13,6 +13,8 @@ from ge_dialect.ge.base import FusionKind, GEOp
 from ge_dialect.ge.contractions import GemmOp, MatmulOp
 from ge_dialect.ge.movement import MovementOp
 from ge_dialect.ge.normalization import NormalizationOp
+from ge_dialect.ge.reductions import AxisSoftmaxOp, ReduceOp
+from ge_dialect.ge.selection import ArgReduceOp
 from ge_dialect.ge_exec.tiling import SHARED_TIER, TileBuffer
 
 
@@ -21,8 +23,8 @@ def streaming_values(
 ) -> set[SSAValue]:
     """Returns the computed values of which blocks are enough.
 
-    These are norms that only products read, since their elements can be computed again from the
-    sums of each row; and what leads to nothing but a value in L2, row after row.
+    These are elements that can be computed again from operands and from the sums of one norm; and
+    what leads to nothing but a value in L2, row after row.
 
     Args:
         ops: Of the body, in order.
@@ -46,9 +48,10 @@ def streaming_values(
 
 def _passes(op: GEOp, user: GEOp, passing: set[SSAValue], cheap: set[GEOp]) -> bool:
     """Whether a reader of a result can do with a block of it at a time."""
-    if isinstance(user, MatmulOp | GemmOp):
-        return op in cheap
-    return _by_rows(user) and all(result in passing for result in user.results)
+    by_rows = _by_rows(user)
+    if op in cheap:
+        return by_rows or isinstance(user, MatmulOp | GemmOp | ReduceOp | AxisSoftmaxOp | ArgReduceOp)
+    return by_rows and all(result in passing for result in user.results)
 
 
 def _by_rows(op: GEOp) -> bool:
@@ -59,12 +62,14 @@ def _by_rows(op: GEOp) -> bool:
 def _cheap_ops(ops: Sequence[GEOp]) -> set[GEOp]:
     """Returns the ops that a product may have computed again for each of its blocks: norms of what
     no product and no reduction gives, and what is simpler."""
-    heavy: set[SSAValue] = set()
     found: set[GEOp] = set()
+    norms: dict[SSAValue, int] = {}  # one behind the other; 2 stands for all that is too much
     for op in ops:
-        if _by_rows(op) and not any(operand in heavy for operand in op.operands):
+        count = max((norms.get(operand, 0) for operand in op.operands), default=0)
+        count += isinstance(op, NormalizationOp)
+        if _by_rows(op) and count < 2:
             found.add(op)
-            if not isinstance(op, NormalizationOp):
-                continue
-        heavy.update(op.results)
+        else:
+            count = 2
+        norms.update(dict.fromkeys(op.results, count))
     return found

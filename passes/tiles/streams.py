@@ -1,7 +1,8 @@
 """What a kernel may leave out of the memory of a core: streams, and keys held in L2.
 
-A reduction of what comes from HBM reads it twice, for its sums and for its elements: neither it nor
-a result that only products read has to be there as a whole. Where projections make the keys and
+What is made of operands by elementwise ops, and by one norm, is computed again for each block of
+what reads it: a norm reads its operand for the sums of each row, and once more for its elements.
+None of that has to be there as a whole. Where projections make the keys and
 values of an attention, a kernel takes one head after the other: keys and values of a head lie in the
 share of L2 that a core has, and are computed once, in the first turn of the loops over queries. What
 they are computed from is whole, and passes in blocks; other readers of it take a part.
@@ -17,7 +18,7 @@ from xdsl.ir import SSAValue
 from ge_dialect.ge.attention import FlashAttentionOp
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.contractions import GemmOp, MatmulOp
-from ge_dialect.ge.normalization import LayerNormOp, RMSNormOp
+from ge_dialect.ge.normalization import NormalizationOp
 from ge_dialect.ge.windows import aligned_axes
 from ge_dialect.passes.fusion.tiling import Role, role_of
 
@@ -48,12 +49,19 @@ def streams_of(ops: Sequence[GEOp], results: Sequence[SSAValue]) -> Streams | No
         results: Of the kernel.
     """
     walk = _Walk(list(ops), set(results))
-    walk.add_reductions()
+    walk.add_cheap()
     attentions = [op for op in ops if isinstance(op, FlashAttentionOp)]
     if len(attentions) == 1:
         walk.add_heads(attentions[0])
     found = walk.found
     return found if found.held or found.passing else None
+
+
+def _takes_blocks(op: GEOp) -> bool:
+    """Whether an op can be computed from a block of its operands at a time."""
+    if role_of(type(op)) in (Role.POINT, Role.MOVE, Role.REDUCE):
+        return True
+    return isinstance(op, MatmulOp | GemmOp)
 
 
 @dataclass
@@ -63,6 +71,7 @@ class _Walk:
     found: Streams = field(default_factory=Streams)
     made: dict[SSAValue, GEOp] = field(default_factory=dict[SSAValue, GEOp])
     readers: dict[SSAValue, list[GEOp]] = field(default_factory=dict[SSAValue, list[GEOp]])
+    cheap: set[GEOp] = field(default_factory=set[GEOp])
 
     def __post_init__(self) -> None:
         for op in self.ops:
@@ -70,16 +79,28 @@ class _Walk:
                 self.readers.setdefault(operand, []).append(op)
             for result in op.results:
                 self.made[result] = op
+        self._find_cheap()
 
-    def add_reductions(self) -> None:
-        """Finds reductions of operands whose results go to products, or out of the kernel."""
+    def _find_cheap(self) -> None:
+        """Finds what may be computed again for blocks: elements, and one norm of them."""
+        norms: dict[SSAValue, int] = {}
         for op in self.ops:
-            if role_of(type(op)) is not Role.REDUCE or self.root(op.operands[0]) in self.made:
-                continue
-            read = {role_of(type(user)) for result in op.results for user in self._users(result)}
-            if read <= {Role.CONTRACT}:
-                self.found.passing.update(op.results)
-                self.found.passing.add(self.root(op.operands[0]))
+            is_norm = isinstance(op, NormalizationOp)
+            count = max((norms.get(operand, 0) for operand in op.operands), default=0) + is_norm
+            if count < 2 and (is_norm or role_of(type(op)) in (Role.POINT, Role.MOVE)):
+                self.cheap.add(op)
+            else:
+                count = 2
+            norms.update(dict.fromkeys(op.results, count))
+
+    def add_cheap(self) -> None:
+        """Finds what may be computed, or read, again for each block of what reads it."""
+        for value, readers in self.readers.items():
+            op = self.made.get(value)
+            if (op is None or op in self.cheap) and all(map(_takes_blocks, readers)):
+                self.found.passing.add(value)
+        for op in self.cheap:
+            self.found.passing.update(op.results if op.results[0] not in self.readers else ())
 
     def add_heads(self, attention: FlashAttentionOp) -> None:
         """Finds the projections of keys and values, where both are computed head by head."""
@@ -125,7 +146,7 @@ class _Walk:
                 projected[op] = None
                 sources[op.operands[0]] = None
                 continue
-            is_norm = isinstance(op, LayerNormOp | RMSNormOp)
+            is_norm = isinstance(op, NormalizationOp)
             if not is_norm and role_of(type(op)) not in (Role.POINT, Role.MOVE):
                 return False
             chain.add(op)
@@ -133,13 +154,13 @@ class _Walk:
         return True
 
     def _spread(self, sources: dict[SSAValue, None], chain: set[GEOp]) -> bool:
-        """Adds what sources are computed from; False where a product is among that."""
+        """Adds what sources are computed from; False where that is not cheap."""
         waiting = list(sources)
         while waiting:
             op = self.made.get(waiting.pop())
             if op is None or op in chain:
                 continue
-            if role_of(type(op)) is Role.CONTRACT:
+            if op not in self.cheap:
                 return False
             chain.add(op)
             for operand in op.operands:
@@ -153,18 +174,6 @@ class _Walk:
             operand is value and aligned_axes(op, index)
             for index, operand in enumerate(op.operands)
         )
-
-    def _users(self, value: SSAValue) -> list[GEOp]:
-        """Returns the readers of a value and of its views."""
-        found: list[GEOp] = []
-        waiting = [value]
-        while waiting:
-            for op in self.readers.get(waiting.pop(), ()):
-                if op.view_of() is None:
-                    found.append(op)
-                else:
-                    waiting += op.results
-        return found
 
     def root(self, value: SSAValue) -> SSAValue:
         """Returns the value whose bytes another has."""
