@@ -22,16 +22,13 @@ from xdsl.passes import ModulePass
 from ge_dialect import remarks
 from ge_dialect.ge.base import Engine, GEOp
 from ge_dialect.ge.constants import ConstantOp
-from ge_dialect.ge.convolution import WindowContractionOp
 from ge_dialect.ge.dtypes import is_string
-from ge_dialect.ge.pooling import PoolOp
 from ge_dialect.ge.types import is_tensor, static_shape
 from ge_dialect.ge_exec import KernelOp, PlanOp, TilingAttr
 from ge_dialect.ge_exec.tiling import TIERS, Tiling
 from ge_dialect.lowering.split_kernels import split_launches
 from ge_dialect.lowering.tile_places import plan_kernel
 from ge_dialect.passes import statistics
-from ge_dialect.passes.fusion.footprint import fit
 from ge_dialect.passes.fusion.tiling import role_of
 from ge_dialect.passes.tiles.choice import tier_sizes
 
@@ -69,15 +66,6 @@ class TileKernelsPass(ModulePass):
             if (limit := limits[tier]) is not None:
                 sizes[tier] = max(0, min(limit, sizes[tier]))
         tile_kernels(op, target, sizes)
-
-
-def _is_library_tiled(kernel: KernelOp, target: Target, sizes: Mapping[str, int]) -> bool:
-    """Whether the operator library has tiles of its own for a kernel; of a whole core, no less."""
-    ops = _inner(kernel)
-    if len(ops) == 1 or any(isinstance(op, WindowContractionOp | PoolOp) for op in ops):
-        return True
-    whole = tier_sizes(target)
-    return all(sizes[tier] == whole[tier] for tier in TIERS) and fit(ops, target).shortage is None
 
 
 def tile_kernels(module: ModuleOp, target: Target, sizes: Mapping[str, int]) -> None:
@@ -140,7 +128,7 @@ def _tile(kernel: KernelOp, sizes: Mapping[str, int], target: Target) -> bool:
         remarks.passed(NAME, "tile", kernel, lambda: _told(kernel, found))
         return True
     reason = f"'{kernel.sym_name.data}' does not fit on the chip: {found}"
-    if _is_library_tiled(kernel, target, sizes):
+    if len(_inner(kernel)) == 1:
         remarks.analysis(NAME, "tile", kernel, f"{reason}; the operator library tiles it")
         return True
     statistics.count(NAME, "kernels split")
