@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 
 from ge_dialect.ge.base import GEOp, int_attr, ints_attr, set_type
 from ge_dialect.ge.constants import ConstantOp, is_dense
@@ -107,7 +107,7 @@ class _Builder:
                 self._slice(op, index, part)
         return TileBody(block, self.values)
 
-    def _changes(self, op: GEOp) -> tuple[dict[int, list[Span]], dict[str, object]]:
+    def _changes(self, op: GEOp) -> tuple[dict[int, list[Span]], dict[str, Attribute]]:
         """Returns the parts of operands that an op reads, and properties that change."""
         if op.results[0] not in self.spans:
             return {}, {}
@@ -128,7 +128,7 @@ class _Builder:
                 parts[index] = part
         return parts
 
-    def _window(self, op: GEOp) -> tuple[dict[int, list[Span]], dict[str, object]]:
+    def _window(self, op: GEOp) -> tuple[dict[int, list[Span]], dict[str, Attribute]]:
         assert isinstance(op, PoolOp | WindowContractionOp)
         source, result = self.spans.get(op.input), self.spans[op.results[0]]
         if source is None:
@@ -143,12 +143,12 @@ class _Builder:
             start, end = window_span(op, axis, result[axis])
             part[axis] = max(0, start), min(sizes[axis], end)
             pads[at], pads[at + half] = max(0, -start), max(0, end - sizes[axis])
-        properties: dict[str, object] = {"pads": ints_attr(pads)}
+        properties: dict[str, Attribute] = {"pads": ints_attr(pads)}
         if isinstance(op, WindowContractionOp):
             properties |= self._group(op)
         return ({0: part} if part != source else {}), properties
 
-    def _group(self, op: WindowContractionOp) -> dict[str, object]:
+    def _group(self, op: WindowContractionOp) -> dict[str, Attribute]:
         """Returns the groups of a tile: as many as its channels are of."""
         groups = op.group.value.data
         if groups == 1 or isinstance(op, ConvTransposeOp):

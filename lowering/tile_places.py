@@ -156,7 +156,7 @@ def _place(
 
 
 def _passes(one: Held) -> bool:
-    return one.is_operand or one.is_result
+    return (one.is_operand or one.is_result) and one.tier != SHARED_TIER
 
 
 def _sizes(

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.ir import SSAValue
 
+from ge_dialect.ge.attention import RotaryEmbeddingOp
 from ge_dialect.ge.base import FusionKind, GEOp
 from ge_dialect.ge.contractions import GemmOp, MatmulOp
 from ge_dialect.ge.movement import MovementOp
@@ -50,13 +51,15 @@ def _passes(op: GEOp, user: GEOp, passing: set[SSAValue], cheap: set[GEOp]) -> b
     """Whether a reader of a result can do with a block of it at a time."""
     by_rows = _by_rows(user)
     if op in cheap:
-        return by_rows or isinstance(user, MatmulOp | GemmOp | ReduceOp | AxisSoftmaxOp | ArgReduceOp)
+        return by_rows or isinstance(
+            user, MatmulOp | GemmOp | ReduceOp | AxisSoftmaxOp | ArgReduceOp
+        )
     return by_rows and all(result in passing for result in user.results)
 
 
 def _by_rows(op: GEOp) -> bool:
     is_elementwise = op.FUSION_KIND is FusionKind.ELEMENTWISE
-    return isinstance(op, MovementOp | NormalizationOp) or is_elementwise
+    return isinstance(op, MovementOp | NormalizationOp | RotaryEmbeddingOp) or is_elementwise
 
 
 def _cheap_ops(ops: Sequence[GEOp]) -> set[GEOp]:

@@ -132,9 +132,7 @@ def convnext(size: int = 56, width: int = 96) -> onnx.ModelProto:
     """Returns a block of ConvNeXt-T."""
     g = Graph(x=(1, width, size, size))
     y = g.op("Transpose", g.conv("x", width, width, 7, group=width), perm=[0, 2, 3, 1])
-    y = g.linear(
-        g.op("Gelu", g.linear(g.norm(y, width), width, 4 * width)), 4 * width, width
-    )
+    y = g.linear(g.op("Gelu", g.linear(g.norm(y, width), width, 4 * width)), 4 * width, width)
     y = g.op("Transpose", g.op("Mul", y, g.weight(width)), perm=[0, 3, 1, 2])
     return g.model(g.op("Add", y, "x"))
 
@@ -163,9 +161,7 @@ def llama(rows: int = 1024, width: int = 4096, heads: int = 32, inner: int = 110
 
     x = norm("x")
     split = g.ints(1, rows, heads, width // heads)
-    q, k, v = (
-        g.op("Reshape", g.op("MatMul", x, g.weight(width, width)), split) for _ in range(3)
-    )
+    q, k, v = (g.op("Reshape", g.op("MatMul", x, g.weight(width, width)), split) for _ in range(3))
     q, v = (g.op("Transpose", one, perm=[0, 2, 1, 3]) for one in (q, v))
     k = g.op("Transpose", k, perm=[0, 2, 3, 1])
     scores = g.op("Mul", g.op("MatMul", q, k), g.number((width / heads) ** -0.5))

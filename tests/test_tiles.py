@@ -36,7 +36,7 @@ from tests.op_samples import context
 
 LARGE: dict[str, int] = dict.fromkeys(("l1", "ub", "l0c"), 1 << 30)
 
-OPS = {
+PLAIN = {
     "softmax": "%y = ge.softmax %x axis 1 : (tensor<4x6x3xf32>) -> tensor<4x6x3xf32>",
     "rms_norm": "%y = ge.rms_norm %x scale %s axis -1 epsilon 1.0e-05 : (tensor<4x6xf32>,"
     " tensor<6xf32>) -> tensor<4x6xf32>",
@@ -149,7 +149,7 @@ WINDOWS = {
     "%u = ge.transpose %n perm [0, 3, 1, 2] : (tensor<1x6x6x4xf32>) -> tensor<1x4x6x6xf32>\n"
     "%y = ge.add %u, %x : (tensor<1x4x6x6xf32>, tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>",
 }
-OPS |= WINDOWS
+OPS = PLAIN | WINDOWS
 ROWS_CUT = WINDOWS.keys() - {"rounded up", "transposed"}
 """What is cut along the rows and columns of its result."""
 

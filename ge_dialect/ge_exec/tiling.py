@@ -68,8 +68,8 @@ class TileBuffer:
 
     Attributes:
         name: Of the value, as `value_names` gives it.
-        tier: One of `TIERS`, or `SHARED_TIER`: what lies there is computed once for all turns of the
-            loops that do not cut it.
+        tier: One of `TIERS`, or `SHARED_TIER`: what lies there is computed once for all turns of
+            the loops that do not cut it.
         offset: In bytes, from the start of the tier of one core.
         size: In bytes, of one copy. Of an operand or a result it may be less than a tile: then the
             tile passes through in blocks of this size.
@@ -165,7 +165,6 @@ def span_of(cut: Cut, spans: Sequence[tuple[int, int]], size: int) -> tuple[int,
     start = sum(spans[loop][0] * stride for loop, stride in cut)
     last = sum((spans[loop][1] - 1) * stride for loop, stride in cut)
     return start, last + min(stride for _, stride in cut)
-
 
 
 def value_names(block: Block) -> dict[str, SSAValue]:

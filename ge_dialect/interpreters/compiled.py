@@ -77,7 +77,8 @@ class Program:
             known: By slot, values that are there already, or None; afterwards all of them.
         """
         values: list[Any] = [None] * self.size
-        for slot, value in (known or {}).items():
+        known = {} if known is None else known
+        for slot, value in known.items():
             values[slot] = value
         for slot, value in self.constants:
             values[slot] = value
@@ -95,7 +96,7 @@ class Program:
                     else:
                         _put(place, value)
                         values[slot] = place
-        for slot in known or ():
+        for slot in known:
             known[slot] = values[slot]
         return tuple(values[slot] for slot in self.outputs)
 

@@ -73,6 +73,7 @@ class _Builder:
         last = block.last_op
         assert last is not None
         self.results: Sequence[SSAValue] = tuple(last.operands)
+        self.in_place = in_place_pairs_of(block)
         self.loops: dict[Piece, int] = {}
         self.set = WorkingSet()
 
@@ -91,7 +92,7 @@ class _Builder:
 
     def _settle(self) -> None:
         """Finds the loops: what may be cut, is part of all results, and what that depends on."""
-        for i, j in in_place_pairs_of(self.block):
+        for i, j in self.in_place:
             self.table.same(self.block.args[i], self.results[j])
         everything = [dim for dims in self.table.of_value.values() for dim in dims]
         common = self._of_results()
@@ -144,7 +145,7 @@ class _Builder:
             self.table.pair(self.results[0], value)
         outputs = [leaves(chain(*self.table.dims(value))) for value in self.results]
         found = list(dict.fromkeys(piece for output in outputs for piece in output))
-        for _, j in in_place_pairs_of(self.block):
+        for _, j in self.in_place:
             found = [piece for piece in found if piece in outputs[j]]
         return found
 

@@ -72,16 +72,27 @@ def choose_tiles(kernel: WorkingSet, sizes: Mapping[str, int]) -> list[int] | Ex
         sizes: Bytes of each tier, as `room` gives them.
     """
     tiles = list(kernel.extents)
+    if not (over := _over(kernel, tiles, sizes)):
+        return tiles
+    if (excess := smallest_excess(kernel, sizes)) is not None:
+        return excess
     floor = MIN_KEYS
-    while over := _over(kernel, tiles, sizes):
+    while over:
         found = _best_step(kernel, tiles, sizes, over, floor)
-        if found is None and floor > 1:
-            floor = 1
-        elif found is None:
+        if found is None:
+            # The highest load may be of several values, of which no loop cuts all.
+            found = _best_step(kernel, tiles, sizes, over + 1, 1)
+        if found is None:
             return _excess(kernel, tiles, sizes)
-        else:
-            tiles = found
+        tiles = found
+        over = _over(kernel, tiles, sizes)
     return tiles
+
+
+def smallest_excess(kernel: WorkingSet, sizes: Mapping[str, int]) -> Excess | None:
+    """Returns why not even tiles of one step fit; None where they do."""
+    tiles = [1] * len(kernel.extents)
+    return _excess(kernel, tiles, sizes) if _over(kernel, tiles, sizes) else None
 
 
 def _over(kernel: WorkingSet, tiles: Sequence[int], sizes: Mapping[str, int]) -> int:

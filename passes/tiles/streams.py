@@ -2,10 +2,12 @@
 
 What is made of operands by elementwise ops, and by one norm, is computed again for each block of
 what reads it: a norm reads its operand for the sums of each row, and once more for its elements.
-None of that has to be there as a whole. Where projections make the keys and
-values of an attention, a kernel takes one head after the other: keys and values of a head lie in the
-share of L2 that a core has, and are computed once, in the first turn of the loops over queries. What
-they are computed from is whole, and passes in blocks; other readers of it take a part.
+None of that has to be there as a whole.
+
+Where projections make the keys and values of an attention, a kernel takes one head after the other:
+keys and values of a head lie in the share of L2 that a core has, and are computed once, in the
+first turn of the loops over queries. What they are computed from is whole, and passes in blocks;
+other readers of it take a part.
 """
 
 from __future__ import annotations
@@ -99,8 +101,10 @@ class _Walk:
             op = self.made.get(value)
             if (op is None or op in self.cheap) and all(map(_takes_blocks, readers)):
                 self.found.passing.add(value)
-        for op in self.cheap:
-            self.found.passing.update(op.results if op.results[0] not in self.readers else ())
+        for op in self.ops:  # what only leaves the kernel goes block by block
+            by_blocks = op in self.cheap or role_of(type(op)) is Role.REDUCE
+            if by_blocks and not any(result in self.readers for result in op.results):
+                self.found.passing.update(op.results)
 
     def add_heads(self, attention: FlashAttentionOp) -> None:
         """Finds the projections of keys and values, where both are computed head by head."""

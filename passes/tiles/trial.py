@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -13,13 +13,24 @@ from ge_dialect.ge.constants import SMALL_BYTES, ConstantOp
 from ge_dialect.ge.dtypes import dtype_of, is_string
 from ge_dialect.ge.structure import YieldOp
 from ge_dialect.ge.types import byte_size, is_tensor, static_shape
+from ge_dialect.passes.fusion.tiling import role_of
 from ge_dialect.passes.tiles.build import streaming_set, working_set
-from ge_dialect.passes.tiles.choice import BLOCK_SHARE, L1_SHARE, Excess, choose_tiles, room
-from ge_dialect.passes.tiles.choice import tier_sizes
+from ge_dialect.passes.tiles.choice import (
+    BLOCK_SHARE,
+    L1_SHARE,
+    Excess,
+    room,
+    smallest_excess,
+    tier_sizes,
+)
 from ge_dialect.passes.tiles.working_set import SUM_BYTES
 
 if TYPE_CHECKING:
     from ge_dialect.targets import Target
+
+
+_known: dict[Hashable, Excess | None] = {}
+_MOST_KNOWN = 4096
 
 
 def tile_excess(
@@ -41,15 +52,43 @@ def tile_excess(
     total = _bytes(ops)
     if total is None or total <= _surely(sizes):
         return None
-    block = _block(ops, alias, results)
+    if not any(role_of(type(op)).is_hard for op in ops):
+        return None  # elements pass in blocks
+    key = (tuple(sizes.values()), _structure(ops, alias, results))
+    if key not in _known:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        _known[key] = _excess(_block(ops, alias, results), sizes)
+    return _known[key]
+
+
+def _excess(block: Block, sizes: Mapping[str, int]) -> Excess | None:
     kernel = working_set(block)
-    found = choose_tiles(kernel, room(kernel, sizes))
-    if not isinstance(found, Excess):
-        return None
-    if (streaming := streaming_set(block)) is not None:
-        other = choose_tiles(streaming, room(streaming, sizes))
-        return other if isinstance(other, Excess) else None
-    return found
+    found = smallest_excess(kernel, room(kernel, sizes))
+    if found is None or (streaming := streaming_set(block)) is None:
+        return found
+    return smallest_excess(streaming, room(streaming, sizes))
+
+
+def _structure(
+    ops: Sequence[GEOp],
+    alias: Mapping[SSAValue, SSAValue],
+    results: Collection[SSAValue] | None,
+) -> Hashable:
+    """Returns what is equal for ops that compute the same, whatever their operands are."""
+    numbers: dict[SSAValue, int] = {}
+
+    def number(value: SSAValue) -> int:
+        while (other := alias.get(value)) is not None:
+            value = other
+        return numbers.setdefault(value, len(numbers))
+
+    found: list[Hashable] = []
+    for op in ops:
+        read = tuple((number(v), v.type, _is_short(v)) for v in op.operands)
+        made = tuple((number(v), v.type) for v in op.results)
+        found.append((op.name, read, tuple(op.properties.items()), made))
+    return tuple(found), None if results is None else tuple(map(number, results))
 
 
 def _bytes(ops: Sequence[GEOp]) -> int | None:
@@ -72,8 +111,8 @@ def _surely(sizes: Mapping[str, int]) -> int:
 
 
 def _is_short(value: SSAValue) -> bool:
-    """Whether a constant becomes part of the kernel."""
-    return (byte_size(value.type) or 0) <= SMALL_BYTES
+    """Whether a value is a constant that becomes part of the kernel."""
+    return isinstance(value.owner, ConstantOp) and (byte_size(value.type) or 0) <= SMALL_BYTES
 
 
 def _block(

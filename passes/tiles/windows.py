@@ -105,16 +105,9 @@ class Followers:
         self, op: GEOp, slides: dict[tuple[GEOp, int], Slide], concerned: set[Piece]
     ) -> Piece | None:
         """Says how far the operands of an op reach; a piece that cannot be cut so, if any."""
-        wanted: dict[Piece, Reach] = {}
-        for result in op.results:
-            for piece in self._concerned(result, concerned):
-                if (reach := self.reaches.get((result, piece))) is None:
-                    continue
-                if wanted.setdefault(piece, reach) != reach:
-                    return piece
-        for result in op.results:
-            for piece in self._concerned(result, concerned):
-                self.reaches[result, piece] = wanted.setdefault(piece, Reach())
+        wanted = self._wanted(op, concerned)
+        if isinstance(wanted, Piece):
+            return wanted
         for index, operand in enumerate(op.operands):
             for axis, dim in enumerate(self.table.dims(operand)):
                 slide = slides.get((op, axis)) if index == 0 else None
@@ -127,6 +120,19 @@ class Followers:
                     if place and reach != Reach():
                         return piece
         return None
+
+    def _wanted(self, op: GEOp, concerned: set[Piece]) -> dict[Piece, Reach] | Piece:
+        """Returns how far the results of an op reach, which is one distance; where it is not, the
+        piece."""
+        wanted: dict[Piece, Reach] = {}
+        pieces = [(v, piece) for v in op.results for piece in self._concerned(v, concerned)]
+        for key in pieces:
+            reach = self.reaches.get(key)
+            if reach is not None and wanted.setdefault(key[1], reach) != reach:
+                return key[1]
+        for key in pieces:
+            self.reaches[key] = wanted.setdefault(key[1], Reach())
+        return wanted
 
     def _needed(
         self, slide: Slide | None, piece: Piece, wanted: dict[Piece, Reach]
@@ -149,9 +155,7 @@ class Followers:
 
     def _takes_parts(self, value: SSAValue, piece: Piece) -> bool:
         """Whether all readers of a value may be given a part of it along a piece."""
-        axes = {
-            axis for axis, dim in enumerate(self.table.dims(value)) if piece in leaves(dim)
-        }
+        axes = {axis for axis, dim in enumerate(self.table.dims(value)) if piece in leaves(dim)}
         for op in self.ops:
             for index, operand in enumerate(op.operands):
                 if operand is not value:

@@ -134,7 +134,13 @@ class WorkingSet:
             size * self.repeats(one, tiles) + self._overlap(one, size, tiles)
             for one, size in zip(self.held, self.hbm_bytes, strict=True)
             if size
-        )
+        ) + sum(self._held_bytes(one, tiles) for one in self.held if one.tier == SHARED_TIER)
+
+    def _held_bytes(self, one: Held, tiles: Sequence[int]) -> int:
+        """The bytes of a value in L2 that turns of loops which do not cut it read."""
+        outer = set(range(len(self.extents))) - self.inner
+        turns = prod(self.trips(loop, tiles) for loop in outer - {*one.loops})
+        return one.width * one.base * prod(self.extents[loop] for loop in one.loops) * turns
 
     def _overlap(self, one: Held, size: int, tiles: Sequence[int], l2_bytes: int = 0) -> int:
         """The bytes of an operand that two tiles beside each other read, where `l2_bytes` do not
@@ -182,7 +188,9 @@ class WorkingSet:
         if not one.is_operand or one.is_table:
             return []
         if one.is_shared:
-            held = {loop for other in self.held if other.tier == SHARED_TIER for loop in other.loops}
+            held = {
+                loop for other in self.held if other.tier == SHARED_TIER for loop in other.loops
+            }
             return sorted(held - {*one.loops})
         last = max(one.loops, default=-1) if one.kept else len(self.extents)
         return [

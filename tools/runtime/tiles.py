@@ -166,11 +166,11 @@ class TiledKernel:
         if shape.attentions:
             instead = {op: self._attention(name, spans, chip) for op, name in shape.attentions}
         keys = {name: tuple(spans[i] for i in loops) for name, loops in self._shared.items()}
-        known = {
+        known: dict[int, Any] = {
             slot: there[name][1] if name in there and there[name][0] == keys[name] else None
             for name, slot in shape.slots.items()
         }
-        found = shape.beside(known).run(tiles, places, instead, known or None)
+        found = shape.beside(known).run(tiles, places, instead, known)
         there.update({name: (keys[name], known[slot]) for name, slot in shape.slots.items()})
         parts = [
             array if name is None else self._part(name, array, spans)
@@ -203,7 +203,11 @@ class TiledKernel:
         return array[tuple(slice(start, end) for start, end in ends)]
 
     def _shape(self, spans: Spans) -> _Shape:
-        key = (*(end - start for start, end in spans), *self._clipped(spans), *(spans[i][0] for i in self._placed))
+        key = (
+            *(end - start for start, end in spans),
+            *self._clipped(spans),
+            *(spans[i][0] for i in self._placed),
+        )
         if (found := self._made.get(key)) is None:
             found = self._made[key] = self._compile(spans)
         return found

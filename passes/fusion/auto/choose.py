@@ -223,9 +223,7 @@ class Chooser:
         if (found := self.fits.get(key)) is None:
             ops = first.leaves | last.leaves | first.views | last.views
             ordered = [ops[place] for place in sorted(ops)]
-            found = self.fits[key] = fit_in_tiles(
-                ordered, self.target, self.groups.alias, written
-            )
+            found = self.fits[key] = fit_in_tiles(ordered, self.target, self.groups.alias, written)
         return found
 
     def _slower(self, pair: _Pair, found: Fit) -> Refusal | None:

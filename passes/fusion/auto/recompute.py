@@ -24,6 +24,7 @@ from ge_dialect.passes.fusion.tiling import EXPANDING, Role, role_of
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from ge_dialect.passes.fusion.auto.groups import Group
     from ge_dialect.targets import Target
 
 _MAX_OPS = 8
