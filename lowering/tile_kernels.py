@@ -1,10 +1,9 @@
 """`ge-tile-kernels`: says how each kernel is computed tile by tile, and where on the chip.
 
-Kernels of one op that keeps nothing on the chip are left to the operator library; so are those with
-a window, whose tiles overlap, where no tile of whole images fits, and those that fit in a way which
-tiles of rows do not express: attention that takes its projections head by head, norms that stream
-into products (`passes/fusion/footprint.py` says which). Any other kernel that does not fit is split
-back into its ops, each launched by itself.
+Kernels of one op that keeps nothing on the chip are left to the operator library. A kernel of
+several ops of which not even the smallest tile fits is split back into its ops, each launched by
+itself. A kernel of one op that does not fit into what a limit leaves is an error; into a whole
+core, it is left to the operator library.
 
 Example: tests/filecheck/lowering/tile_kernels.mlir.
 """
@@ -20,6 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ge_dialect import remarks
+from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.base import Engine, GEOp
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.dtypes import is_string
@@ -30,12 +30,30 @@ from ge_dialect.lowering.split_kernels import split_launches
 from ge_dialect.lowering.tile_places import plan_kernel
 from ge_dialect.passes import statistics
 from ge_dialect.passes.fusion.tiling import role_of
-from ge_dialect.passes.tiles.choice import tier_sizes
+from ge_dialect.passes.tiles.choice import Excess, tier_sizes
 
 if TYPE_CHECKING:
     from ge_dialect.targets import Target
 
 NAME = "ge-tile-kernels"
+
+
+class TilesFullError(GEError):
+    """A kernel of one op has no tiles within the limits that were set.
+
+    Attributes:
+        tier: The level of memory that is too small.
+        needed: Bytes there of the smallest tile; there have to be some more, for blocks.
+    """
+
+    def __init__(self, kernel: KernelOp, excess: Excess):
+        self.tier = excess.tier
+        self.needed = excess.needed
+        super().__init__(
+            "GE0510",
+            f"kernel '{kernel.sym_name.data}' does not fit on the chip: {excess}",
+            hint=f"raise the limit of {excess.tier}",
+        )
 
 
 @dataclass(frozen=True)
@@ -129,6 +147,8 @@ def _tile(kernel: KernelOp, sizes: Mapping[str, int], target: Target) -> bool:
         return True
     reason = f"'{kernel.sym_name.data}' does not fit on the chip: {found}"
     if len(_inner(kernel)) == 1:
+        if sizes[found.tier] < _whole(target).get(found.tier, 0):
+            raise TilesFullError(kernel, found)
         remarks.analysis(NAME, "tile", kernel, f"{reason}; the operator library tiles it")
         return True
     statistics.count(NAME, "kernels split")
@@ -143,6 +163,16 @@ def _tile(kernel: KernelOp, sizes: Mapping[str, int], target: Target) -> bool:
         fix="it is split into its ops",
     )
     return False
+
+
+def _whole(target: Target) -> Mapping[str, int]:
+    """Returns what the machine has where nobody limits it; nothing where it is not known."""
+    from ge_dialect.targets.reader import builtin_target
+
+    try:
+        return tier_sizes(builtin_target(target.name))
+    except GEError:
+        return {}
 
 
 def _told(kernel: KernelOp, tiling: Tiling) -> str:

@@ -105,8 +105,13 @@ def probes(tiling: Tiling) -> Iterator[list[Span]]:
     middle = {1, most // 2, most - 2} if overlap else set[int]()
     for turn in sorted(({0, most - 1} | middle) & set(range(most))):
         yield [loop.span(min(turn, loop.trips - 1)) for loop in outer]
+    outside = [_outside(tiling, index) for index in range(len(outer))]
     for index in range(len(outer)):
-        single = {index} | _outside(tiling, index)
+        single, waiting = {index}, [index]
+        while waiting:  # a loop of one step needs those outside of it to be of one step
+            more = outside[waiting.pop()] - single
+            single |= more
+            waiting += more
         yield [(0, 1) if i in single else (0, loop.extent) for i, loop in enumerate(outer)]
 
 

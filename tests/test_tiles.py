@@ -285,6 +285,16 @@ func.func @main(%x: tensor<6x16xf32> {ge.name = "x"}, %w: tensor<16x16xf32> {ge.
 }"""
 
 
+MANY_ROWS = ROWS.replace(
+    "%r = ge.mul %n,",
+    """%o = ge.softmax %m axis 1 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+    %u = ge.add %n, %o : (tensor<6x16xf32>, tensor<6x16xf32>) -> tensor<6x16xf32>
+    %v = ge.add %u, %s : (tensor<6x16xf32>, tensor<6x16xf32>) -> tensor<6x16xf32>
+    %r = ge.mul %v,""",
+)
+"""Four rows are there at a time."""
+
+
 def lowered(text: str, ub: int | None = None, l0c: int | None = None) -> Executor:
     """A planned graph, ready to run."""
     from ge_dialect.lowering.set_target import SetTargetPass
@@ -378,7 +388,7 @@ def test_a_changed_tiling_is_refused_or_harmless(text: str, limits: dict[str, in
 
 
 def test_a_kernel_that_does_not_fit_is_split_and_gives_the_same() -> None:
-    whole, parts = lowered(ROWS), lowered(ROWS, l0c=32)
+    whole, parts = lowered(MANY_ROWS), lowered(MANY_ROWS, ub=160)
     assert len(parts.plan.tasks()) > len(whole.plan.tasks()) == 1
     arrays = inputs_of(whole)
     np.testing.assert_array_equal(

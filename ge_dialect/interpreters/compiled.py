@@ -86,7 +86,9 @@ class Program:
             values[slot] = contiguous(value)
         with np.errstate(all="ignore"):
             for step in self.steps:
-                function = step.function if instead is None else instead.get(step.op, step.function)
+                function = step.function
+                if instead is not None and function is not _unchanged:
+                    function = instead.get(step.op, function)
                 found = function(step.op, *_gather(values, step.groups))
                 results = found if isinstance(found, tuple) else (found,)
                 for slot, value in zip(step.results, results, strict=True):
@@ -99,6 +101,22 @@ class Program:
         for slot in known:
             known[slot] = values[slot]
         return tuple(values[slot] for slot in self.outputs)
+
+    def loading(self, slots: Collection[int]) -> Program:
+        """Returns the program with steps that put arguments to their places, each right before the
+        first step that reads it.
+
+        Args:
+            slots: Of arguments.
+        """
+        waiting = set(slots)
+        steps: list[_Step] = []
+        for step in self.steps:
+            for slot in sorted(waiting.intersection(_slots(step.groups))):
+                steps.append(_Step(_unchanged, step.op, (slot,), (slot,)))
+                waiting.discard(slot)
+            steps.append(step)
+        return replace(self, steps=tuple(steps))
 
     def beside(self, known: Collection[int], wanted: Collection[int]) -> Program:
         """Returns the program without the steps that only lead to what is known.
@@ -113,10 +131,20 @@ class Program:
             if needed.isdisjoint(step.results):
                 continue
             steps.append(step)
-            for group in step.groups:
-                slots = (group,) if isinstance(group, int) else group or ()
-                needed.update(slot for slot in slots if slot not in known)
+            needed.update(slot for slot in _slots(step.groups) if slot not in known)
         return replace(self, steps=tuple(reversed(steps)))
+
+
+def _slots(groups: tuple[Group, ...]) -> list[int]:
+    """Returns the slots that a step reads."""
+    found: list[int] = []
+    for group in groups:
+        found += (group,) if isinstance(group, int) else group or ()
+    return found
+
+
+def _unchanged(op: Operation, value: Any) -> Any:
+    return value
 
 
 def _put(place: Any, value: Any) -> None:

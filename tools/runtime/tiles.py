@@ -44,8 +44,8 @@ class _Shape:
 
     Attributes:
         program: The body on tensors of the size of the tile.
-        places: By slot, where a result is put: tier, offset, shape, type; None where it stays
-            an array of its own: shapes of other values, and what passes through in blocks.
+        places: By slot, where an operand or a result is put: tier, offset, shape, type; None where
+            it stays an array of its own: shapes of other values, and what passes in blocks.
         attentions: The attentions of the body, with the names of their values.
         slots: Of the values that several tiles read, by name.
         parts: What is left of the program where some of these are there, by slot.
@@ -227,8 +227,9 @@ class TiledKernel:
         assert program is not None
         places: list[Any] = [None] * program.size
         for name, value in body.values.items():
-            if name not in self._stay:
+            if name in self._arguments or name not in self._stay:
                 places[program.slots[value]] = _place(self.buffers[name], value)
+        program = program.loading([slot for slot in program.arguments if places[slot] is not None])
         attentions = tuple(
             (value.owner, name)
             for name, value in body.values.items()
