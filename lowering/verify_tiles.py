@@ -192,6 +192,8 @@ class _Check:
         rows, keys = self.buffers[name].cuts, tensor_of(op.k).get_shape()[2]
         for inner in (SCORES, WEIGHTS):
             buffer = self.buffers[f"{name}.{inner}"]
+            if buffer.halos or buffer.tier == SHARED_TIER:
+                raise self._fail(f"'{buffer.name}' is of one tile alone, in the memory of a core")
             if buffer.cuts[:3] != rows[:3]:
                 raise self._fail(f"'{buffer.name}' is cut otherwise than '{name}'")
             block = self._keys(buffer, keys)

@@ -13,6 +13,8 @@ from onnx import helper, numpy_helper
 from tests.onnx_models import value
 
 F16 = np.dtype(np.float16)
+LARGE = 1 << 20
+"""Elements of a weight, at most."""
 
 
 class Graph:
@@ -21,7 +23,7 @@ class Graph:
     def __init__(self, **inputs: tuple[int, ...]):
         self.nodes: list[onnx.NodeProto] = []
         self.weights: list[onnx.TensorProto] = []
-        self.inputs = inputs
+        self.inputs: dict[str, tuple[int, ...]] = dict(inputs)
         self.numbers = count()
 
     def op(self, kind: str, *names: str, **attributes: Any) -> str:
@@ -31,8 +33,12 @@ class Graph:
         return name
 
     def weight(self, *shape: int) -> str:
-        """Returns a new weight; no two are equal. A few random numbers, again and again."""
+        """Returns a new weight; no two are equal. A few random numbers, again and again; what would
+        take seconds to write is an input."""
         number = next(self.numbers)
+        if np.prod(shape) > LARGE:
+            self.inputs[f"w_{number}"] = shape
+            return f"w_{number}"
         some = np.random.default_rng(number).normal(size=997) * 0.1
         array = np.resize(some.astype(F16), shape)
         self.weights.append(numpy_helper.from_array(array, f"w_{number}"))
