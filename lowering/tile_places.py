@@ -48,9 +48,12 @@ def plan_kernel(block: Block, sizes: Mapping[str, int], l2_bytes: int) -> Tiling
     other = tiles if streaming is None else _tile(streaming, sizes, l2_bytes)
     found = [one for one in (tiles, other) if isinstance(one, _Choice)]
     if not found:
-        assert isinstance(tiles, Excess)
-        return tiles
+        return min((one for one in (tiles, other) if isinstance(one, Excess)), key=_needed)
     return min(found, key=lambda one: (one.tiling.reread, one.moved)).tiling
+
+
+def _needed(excess: Excess) -> int:
+    return excess.needed
 
 
 def _tile(kernel: WorkingSet, sizes: Mapping[str, int], l2_bytes: int) -> _Choice | Excess:

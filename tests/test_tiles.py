@@ -466,6 +466,19 @@ def test_what_is_read_again_is_counted_where_l2_is_too_small() -> None:
         assert found.reread == reread
 
 
+def test_rows_that_two_tiles_read_are_counted_where_l2_is_too_small() -> None:
+    kernel_set = working_set(kernel_of(WINDOWS["uneven padding"]).body.block)
+    small = {"l1": 1 << 20, "ub": 1 << 20, "l0c": 1 << 20}
+    tiles = [*kernel_set.extents]
+    rows = next(one for one in kernel_set.held if one.is_result).dims[2][0][0]
+    tiles[rows] = 2
+    # Filters of four rows at stride 1: three rows in both of two tiles, and three tiles.
+    for l2_bytes, reread in ((1 << 20, 0), (0, 2 * 3 * 2 * 6 * 4)):
+        found = place_tiles(kernel_set, tiles, small, l2_bytes)
+        assert isinstance(found, Tiling)
+        assert found.reread == reread
+
+
 def test_the_names_of_values_count_results() -> None:
     kernel = kernel_of(OPS["merged dimensions"])
     assert list(value_names(kernel.body.block)) == ["in0", "reshape0", "softmax1"]

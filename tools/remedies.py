@@ -102,7 +102,7 @@ class Trials:
             tier: Its name.
             known: Bytes that are too few, or just enough.
         """
-        low, high = known // _GRANULE, max(1, -(-known // _GRANULE))
+        low, high = 0, max(1, -(-known // _GRANULE))
         for _ in range(_TRIALS):
             if self._fits_core(tier, high):
                 break

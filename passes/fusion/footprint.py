@@ -12,6 +12,9 @@ projections feed attention, a kernel takes one head after the other (`heads.py`)
 
 A tile that is read again comes from L2, where it stays; what is larger than half of L2 comes from
 HBM again (`rereads.py`).
+
+What fits by these rules is asked of the tiler as well (`fit_in_tiles`), so that nothing is fused
+that `ge-tile-kernels` would have to split.
 """
 
 from __future__ import annotations
