@@ -288,6 +288,8 @@ class _Check:
 
     def _check_size(self, buffer: TileBuffer, value: SSAValue, is_read: bool) -> None:
         """What is computed and read again is there whole; the rest may pass in blocks."""
+        if buffer.size < ALIGNMENT and prod(tensor_of(value).get_shape()):
+            raise self._small(buffer, ALIGNMENT)
         root = self._root(value)
         if not isinstance(root.owner, GEOp) or not is_read or root in self.streams:
             return

@@ -72,7 +72,8 @@ class Program:
 
         Args:
             arguments: One an argument of the block.
-            places: By slot, the array that a result is to be put into, or None.
+            places: By slot, the array that a result is to be put into, or a function that passes it
+                on, or None.
             instead: What computes some ops, in place of their semantics.
             known: By slot, values that are there already, or None; afterwards all of them.
         """
@@ -93,11 +94,7 @@ class Program:
                 results = found if isinstance(found, tuple) else (found,)
                 for slot, value in zip(step.results, results, strict=True):
                     place = None if places is None else places[slot]
-                    if place is None:
-                        values[slot] = contiguous(value)
-                    else:
-                        _put(place, value)
-                        values[slot] = place
+                    values[slot] = contiguous(value) if place is None else _put(place, value)
         for slot in known:
             known[slot] = values[slot]
         return tuple(values[slot] for slot in self.outputs)
@@ -147,19 +144,22 @@ def _unchanged(op: Operation, value: Any) -> Any:
     return value
 
 
-def _put(place: Any, value: Any) -> None:
-    """Copies a result to its place, of the same shape and type.
+def _put(place: Any, value: Any) -> Any:
+    """Copies a result to its place, of the same shape and type, and returns that.
 
     Raises:
         ValueError: It is of another.
     """
     array = np.asarray(value)
+    if callable(place):
+        return place(array)
     if array.shape != place.shape or array.dtype != place.dtype:
         raise ValueError(
             f"expected a tile of {place.dtype}{list(place.shape)},"
             f" got {array.dtype}{list(array.shape)}"
         )
     np.copyto(place, array)
+    return place
 
 
 def compile_block(block: Block) -> Run | None:

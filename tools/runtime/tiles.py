@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -48,6 +49,7 @@ class _Shape:
             it stays an array of its own: shapes of other values, and what passes in blocks.
         attentions: The attentions of the body, with the names of their values.
         slots: Of the values that several tiles read, by name.
+        passing: By slot, the places of what passes in blocks.
         parts: What is left of the program where some of these are there, by slot.
     """
 
@@ -55,6 +57,7 @@ class _Shape:
     places: tuple[tuple[str, int, tuple[int, ...], np.dtype[Any]] | None, ...]
     attentions: tuple[tuple[FlashAttentionOp, str], ...]
     slots: Mapping[str, int]
+    passing: Mapping[int, TileBuffer]
     parts: dict[tuple[int, ...], Program] = field(default_factory=dict[tuple[int, ...], Program])
 
     def beside(self, known: Mapping[int, Any]) -> Program:
@@ -107,7 +110,8 @@ class TiledKernel:
         Args:
             arguments: What the kernel reads, whole.
             targets: Where its results are to be.
-            poison: Whether to spoil the bytes of the chip before each tile.
+            poison: Whether to spoil the bytes of the chip before each tile, and to move what passes
+                in blocks through its place.
 
         Raises:
             ValueError: A tile is not what the tiling says.
@@ -117,7 +121,7 @@ class TiledKernel:
         for spans in self.tiling.steps():
             if poison:
                 self._spoil(spans, chip, there)
-            self._tile(spans, arguments, targets, chip, there)
+            self._tile(spans, arguments, targets, chip, there, poison)
 
     def _spoil(
         self, spans: Spans, chip: Mapping[str, Array], there: Mapping[str, tuple[Spans, Array]]
@@ -152,16 +156,19 @@ class TiledKernel:
         targets: Sequence[Array],
         chip: dict[str, Array],
         there: dict[str, tuple[Spans, Array]],
+        by_blocks: bool,
     ) -> None:
         shape = self._shape(spans)
         tiles = tuple(
             self._part(name, array, spans)
             for name, array in zip(self._arguments, arguments, strict=True)
         )
-        places = [
+        places: list[Any] = [
             None if place is None else np.ndarray(place[2], place[3], chip[place[0]], place[1])
             for place in shape.places
         ]
+        for slot, buffer in shape.passing.items() if by_blocks else ():
+            places[slot] = partial(_pass_through, chip[buffer.tier], buffer)
         instead: dict[Operation, Semantics] | None = None
         if shape.attentions:
             instead = {op: self._attention(name, spans, chip) for op, name in shape.attentions}
@@ -226,17 +233,21 @@ class TiledKernel:
         program = compile_program(body.block)
         assert program is not None
         places: list[Any] = [None] * program.size
+        passing: dict[int, TileBuffer] = {}
         for name, value in body.values.items():
             if name in self._arguments or name not in self._stay:
-                places[program.slots[value]] = _place(self.buffers[name], value)
-        program = program.loading([slot for slot in program.arguments if places[slot] is not None])
+                place = _place(self.buffers[name], value)
+                places[program.slots[value]] = place
+                if place is None:
+                    passing[program.slots[value]] = self.buffers[name]
+        program = program.loading(program.arguments)
         attentions = tuple(
             (value.owner, name)
             for name, value in body.values.items()
             if isinstance(value.owner, FlashAttentionOp)
         )
         slots = {name: program.slots[body.values[name]] for name in self._shared}
-        return _Shape(program, tuple(places), attentions, slots)
+        return _Shape(program, tuple(places), attentions, slots, passing)
 
     def _attention(self, name: str, spans: Spans, chip: dict[str, Array]) -> Semantics:
         """Returns what computes an attention in the bytes of its scores and weights."""
@@ -273,6 +284,20 @@ def _rules(op: FlashAttentionOp) -> Rules:
         softcap=op.softcap.value.data if op.softcap else 0.0,
         nan_guard=op.nan_guard is not None,
     )
+
+
+def _pass_through(tier: Array, buffer: TileBuffer, value: Array) -> Array:
+    """Returns a value that went through its place block by block, from one copy to the next."""
+    found = np.empty(value.shape, value.dtype)
+    source, target = np.ascontiguousarray(value).reshape(-1), found.reshape(-1)
+    count = buffer.size // value.itemsize
+    for turn, start in enumerate(range(0, source.size, count)):
+        part = source[start : start + count]
+        offset = buffer.offset + turn % buffer.copies * buffer.size
+        block = np.ndarray(part.shape, part.dtype, tier, offset)
+        np.copyto(block, part)
+        np.copyto(target[start : start + count], block)
+    return found
 
 
 def _place(
