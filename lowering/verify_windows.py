@@ -33,26 +33,47 @@ def check_reach(op: GEOp, tiling: Tiling, names: Mapping[SSAValue, str]) -> str 
             continue
         buffer = buffers[names[operand]]
         for axis, made in _axes(op, index):
-            wanted = _cut_for(op, axis, own.cuts[made])
-            cut = set(buffer.cuts[axis])
-            if not cut <= set(wanted) or (slides(op) and len(cut) < len(wanted)):
-                return (
-                    f"'{buffer.name}' is cut along {cut_text(buffer.cuts[axis])} in dimension"
-                    f" {axis}, expected {cut_text(wanted)}, as '{own.name}' is"
-                )
-            if not buffer.cuts[axis]:
-                continue  # a whole has every part
-            for spans in turns(tiling, own.cuts[made], buffer.cuts[axis]):
-                size = tensor_of(operand).get_shape()[axis]
-                span = own.span(made, spans, tensor_of(result).get_shape()[made])
-                start, end = window_span(op, axis, span) if slides(op) else span
-                has = buffer.span(axis, spans, size)
-                if has[0] > max(0, start) or has[1] < min(size, end):
-                    return (
-                        f"'{buffer.name}' has elements {has[0]} to {has[1]} of dimension {axis},"
-                        f" where '{own.name}' is computed from {max(0, start)} to {min(size, end)}"
-                    )
+            if (missing := _missing(op, tiling, (own, made), (buffer, axis), operand)) is not None:
+                return missing
     return None
+
+
+def _missing(
+    op: GEOp,
+    tiling: Tiling,
+    made: tuple[TileBuffer, int],
+    read: tuple[TileBuffer, int],
+    operand: SSAValue,
+) -> str | None:
+    """Returns what a dimension of an operand lacks of what a dimension of the result is made of."""
+    (own, own_axis), (buffer, axis) = made, read
+    wanted = _cut_for(op, axis, own.cuts[own_axis])
+    cut = set(buffer.cuts[axis])
+    if not cut <= set(wanted) or (slides(op) and len(cut) < len(wanted)):
+        return (
+            f"'{buffer.name}' is cut along {cut_text(buffer.cuts[axis])} in dimension {axis},"
+            f" expected {cut_text(wanted)}, as '{own.name}' is"
+        )
+    if not cut or (not slides(op) and _is_same(own, own_axis, buffer, axis)):
+        return None  # a whole has every part
+    size = tensor_of(operand).get_shape()[axis]
+    whole = tensor_of(op.results[0]).get_shape()[own_axis]
+    for spans in turns(tiling, own.cuts[own_axis], buffer.cuts[axis]):
+        span = own.span(own_axis, spans, whole)
+        start, end = window_span(op, axis, span) if slides(op) else span
+        has = buffer.span(axis, spans, size)
+        if has[0] > max(0, start) or has[1] < min(size, end):
+            return (
+                f"'{buffer.name}' has elements {has[0]} to {has[1]} of dimension {axis}, where"
+                f" '{own.name}' is computed from {max(0, start)} to {min(size, end)}"
+            )
+    return None
+
+
+def _is_same(own: TileBuffer, made: int, buffer: TileBuffer, axis: int) -> bool:
+    """Whether the tile of an operand has exactly the elements of that of the result."""
+    alike = own.cuts[made] == buffer.cuts[axis]
+    return alike and own.halo(made) is None and buffer.halo(axis) is None
 
 
 def _cut_for(op: GEOp, axis: int, cut: Cut) -> Cut:

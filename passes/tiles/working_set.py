@@ -6,7 +6,9 @@ The rules, for one core:
   of a tile, in half of L1 at most: the other half passes operands through in blocks;
 - any other value that a product gives lies in L0C in f32, where it is summed up, as a whole tile;
 - any other value lies in UB, numbers of floats in f32, as vector units compute them;
-- operands of products and of index maps pass through in blocks, as do results that no loop cuts;
+- operands of products and of index maps pass through in blocks, as do results that no loop cuts,
+  and what streams (`streams.py`);
+- keys and values that projections of the kernel give lie in L2, while tiles of queries read them;
 - scores and weights of an attention are computed for a block of keys at a time, in the type it
   accumulates in: scores in L0C, weights in L1.
 
