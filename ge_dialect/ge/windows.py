@@ -60,7 +60,7 @@ def aligned_axes(op: GEOp, index: int) -> list[tuple[int, int]]:
     shape, result = (tensor_of(v).get_shape() for v in (op.operands[index], op.results[0]))
     extra = len(result) - len(shape)
     match op:
-        case MatmulOp() | MatmulIntegerOp() if index == 0 and min(len(shape), len(result)) > 1:
+        case MatmulOp() | MatmulIntegerOp() if index == 0 and _gives_rows(op):
             found = [(axis, axis + extra) for axis in range(len(shape) - 1)]
         case GemmOp() if index == 0 and op.trans_a is None:
             found = [(0, 0)]
@@ -71,6 +71,11 @@ def aligned_axes(op: GEOp, index: int) -> list[tuple[int, int]]:
         case _:
             found = []
     return [(axis, made) for axis, made in found if shape[axis] == result[made] > 1]
+
+
+def _gives_rows(op: GEOp) -> bool:
+    """Whether a product is one of matrices, so that rows of the first give rows of the result."""
+    return all(len(tensor_of(operand).get_shape()) > 1 for operand in op.operands[:2])
 
 
 def _turns_rows(op: RotaryEmbeddingOp, index: int) -> bool:

@@ -35,6 +35,9 @@ from ge_dialect.interpreters.registry import Semantics
 from ge_dialect.lowering.tile_body import placed_loops, tile_body
 from ge_dialect.tools.runtime.arenas import POISON
 
+_MOST_SHAPES = 512
+"""Bodies of tiles that are kept for a kernel."""
+
 Array = npt.NDArray[Any]
 Spans = tuple[tuple[int, int], ...]
 
@@ -216,6 +219,8 @@ class TiledKernel:
             *(spans[i][0] for i in self._placed),
         )
         if (found := self._made.get(key)) is None:
+            if len(self._made) >= _MOST_SHAPES:
+                self._made.clear()
             found = self._made[key] = self._compile(spans)
         return found
 
