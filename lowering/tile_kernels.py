@@ -1,10 +1,9 @@
 """`ge-tile-kernels`: says how each kernel is computed tile by tile, and where on the chip.
 
-Kernels of one op that keeps nothing on the chip are left to the operator library; so are those with
-a window, whose tiles overlap, where no tile of whole images fits, and those that fit in a way which
-tiles of rows do not express: attention that takes its projections head by head, norms that stream
-into products (`passes/fusion/footprint.py` says which). Any other kernel that does not fit is split
-back into its ops, each launched by itself.
+Kernels of one op that keeps nothing on the chip are left to the operator library. A kernel of
+several ops of which not even the smallest tile fits is split back into its ops, each launched by
+itself. A kernel of one op that does not fit into what a limit leaves is an error; into a whole
+core, it is left to the operator library.
 
 Example: tests/filecheck/lowering/tile_kernels.mlir.
 """
@@ -20,26 +19,41 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ge_dialect import remarks
+from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.base import Engine, GEOp
 from ge_dialect.ge.constants import ConstantOp
-from ge_dialect.ge.convolution import WindowContractionOp
 from ge_dialect.ge.dtypes import is_string
-from ge_dialect.ge.pooling import PoolOp
 from ge_dialect.ge.types import is_tensor, static_shape
 from ge_dialect.ge_exec import KernelOp, PlanOp, TilingAttr
 from ge_dialect.ge_exec.tiling import TIERS, Tiling
 from ge_dialect.lowering.split_kernels import split_launches
-from ge_dialect.lowering.tile_places import plan_tiles
+from ge_dialect.lowering.tile_places import plan_kernel
 from ge_dialect.passes import statistics
-from ge_dialect.passes.fusion.footprint import fit
 from ge_dialect.passes.fusion.tiling import role_of
-from ge_dialect.passes.tiles.build import working_set
-from ge_dialect.passes.tiles.choice import tier_sizes
+from ge_dialect.passes.tiles.choice import Excess, tier_sizes
 
 if TYPE_CHECKING:
     from ge_dialect.targets import Target
 
 NAME = "ge-tile-kernels"
+
+
+class TilesFullError(GEError):
+    """A kernel of one op has no tiles within the limits that were set.
+
+    Attributes:
+        tier: The level of memory that is too small.
+        needed: Bytes there of the smallest tile; there have to be some more, for blocks.
+    """
+
+    def __init__(self, kernel: KernelOp, excess: Excess):
+        self.tier = excess.tier
+        self.needed = excess.needed
+        super().__init__(
+            "GE0510",
+            f"kernel '{kernel.sym_name.data}' does not fit on the chip: {excess}",
+            hint=f"raise the limit of {excess.tier}",
+        )
 
 
 @dataclass(frozen=True)
@@ -70,15 +84,6 @@ class TileKernelsPass(ModulePass):
             if (limit := limits[tier]) is not None:
                 sizes[tier] = max(0, min(limit, sizes[tier]))
         tile_kernels(op, target, sizes)
-
-
-def _is_library_tiled(kernel: KernelOp, target: Target, sizes: Mapping[str, int]) -> bool:
-    """Whether the operator library has tiles of its own for a kernel; of a whole core, no less."""
-    ops = _inner(kernel)
-    if len(ops) == 1 or any(isinstance(op, WindowContractionOp | PoolOp) for op in ops):
-        return True
-    whole = tier_sizes(target)
-    return all(sizes[tier] == whole[tier] for tier in TIERS) and fit(ops, target).shortage is None
 
 
 def tile_kernels(module: ModuleOp, target: Target, sizes: Mapping[str, int]) -> None:
@@ -134,14 +139,16 @@ def _is_tiled(kernel: KernelOp) -> bool:
 
 def _tile(kernel: KernelOp, sizes: Mapping[str, int], target: Target) -> bool:
     """Tiles a kernel; False where it has to be split."""
-    found = plan_tiles(working_set(kernel.body.block), sizes, target.l2.size)
+    found = plan_kernel(kernel.body.block, sizes, target.l2.size)
     if isinstance(found, Tiling):
         kernel.properties["tiles"] = TilingAttr(found)
         statistics.count(NAME, f"kernels of {'several tiles' if found.tiles > 1 else 'one tile'}")
         remarks.passed(NAME, "tile", kernel, lambda: _told(kernel, found))
         return True
     reason = f"'{kernel.sym_name.data}' does not fit on the chip: {found}"
-    if _is_library_tiled(kernel, target, sizes):
+    if len(_inner(kernel)) == 1:
+        if sizes[found.tier] < _whole(target).get(found.tier, 0):
+            raise TilesFullError(kernel, found)
         remarks.analysis(NAME, "tile", kernel, f"{reason}; the operator library tiles it")
         return True
     statistics.count(NAME, "kernels split")
@@ -156,6 +163,16 @@ def _tile(kernel: KernelOp, sizes: Mapping[str, int], target: Target) -> bool:
         fix="it is split into its ops",
     )
     return False
+
+
+def _whole(target: Target) -> Mapping[str, int]:
+    """Returns what the machine has where nobody limits it; nothing where it is not known."""
+    from ge_dialect.targets.reader import builtin_target
+
+    try:
+        return tier_sizes(builtin_target(target.name))
+    except GEError:
+        return {}
 
 
 def _told(kernel: KernelOp, tiling: Tiling) -> str:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ge_dialect.ge_exec.tiling import TIERS, TileBuffer, TileLoop, Tiling
+from xdsl.ir import Block
+
+from ge_dialect.ge_exec.tiling import SHARED_TIER, TIERS, TileBuffer, TileLoop, Tiling
 from ge_dialect.lowering.memory.api import Interval, plan_buffers
+from ge_dialect.passes.tiles.build import streaming_set, working_set
 from ge_dialect.passes.tiles.choice import Excess, choose_tiles, room
 from ge_dialect.passes.tiles.working_set import GRANULE, Held, WorkingSet
 
@@ -20,16 +23,41 @@ class _Place:
     copies: int
 
 
-def plan_tiles(kernel: WorkingSet, sizes: Mapping[str, int], l2_bytes: int) -> Tiling | Excess:
+@dataclass(frozen=True)
+class _Choice:
+    """A tiling, and the bytes that its tiles read and write outside of the chip."""
+
+    tiling: Tiling
+    moved: int
+
+
+def plan_kernel(block: Block, sizes: Mapping[str, int], l2_bytes: int) -> Tiling | Excess:
     """Returns the tiling of a kernel, or why none fits.
 
-    Where addresses leave gaps that do not fit, smaller tiles are tried.
+    What may stream does so where whole tiles do not fit, or would move more.
 
     Args:
-        kernel: What is tiled.
-        sizes: Bytes of the levels of memory of one core.
+        block: The body of the kernel, static.
+        sizes: Bytes of the levels of memory of one core, and of its share of L2.
         l2_bytes: Of L2, where what is read again may still be.
     """
+    tiles = _tile(working_set(block), sizes, l2_bytes)
+    if isinstance(tiles, _Choice) and tiles.tiling.tiles == 1:
+        return tiles.tiling
+    streaming = streaming_set(block)
+    other = tiles if streaming is None else _tile(streaming, sizes, l2_bytes)
+    found = [one for one in (tiles, other) if isinstance(one, _Choice)]
+    if not found:
+        return min((one for one in (tiles, other) if isinstance(one, Excess)), key=_needed)
+    return min(found, key=lambda one: (one.tiling.reread, one.moved)).tiling
+
+
+def _needed(excess: Excess) -> int:
+    return excess.needed
+
+
+def _tile(kernel: WorkingSet, sizes: Mapping[str, int], l2_bytes: int) -> _Choice | Excess:
+    """Returns tiles that fit; where addresses leave gaps that do not, smaller ones are tried."""
     limits = room(kernel, sizes)
     missing: dict[str, int] = {}
     for _ in range(_ATTEMPTS):
@@ -38,7 +66,7 @@ def plan_tiles(kernel: WorkingSet, sizes: Mapping[str, int], l2_bytes: int) -> T
             return tiles
         found = place_tiles(kernel, tiles, sizes, l2_bytes)
         if isinstance(found, Tiling):
-            return found
+            return _Choice(found, kernel.moved(tiles))
         missing = found
         for tier, size in missing.items():
             limits[tier] = max(0, limits[tier] - max(size, GRANULE))
@@ -61,7 +89,9 @@ def place_tiles(
     if missing:
         return missing
     whole = {
-        i for i, one in enumerate(kernel.held) if placed[one.owner].size >= one.tile_bytes(tiles)
+        i
+        for i, one in enumerate(kernel.held)
+        if placed[one.owner].size >= one.tile_bytes(tiles, kernel.extents)
     }
     return _tiling(*kernel.keeping(whole).ordered(tiles, l2_bytes), placed, l2_bytes)
 
@@ -71,8 +101,8 @@ def _places(
 ) -> tuple[dict[int, _Place], dict[str, int]]:
     """Returns the places of all values, and the bytes that are missing of a tier."""
     placed: dict[int, _Place] = {}
-    for tier in TIERS:
-        found = _place(kernel, tier, tiles, sizes[tier])
+    for tier in (*TIERS, SHARED_TIER):
+        found = _place(kernel, tier, tiles, sizes.get(tier, 0))
         if isinstance(found, int):
             return {}, {tier: found}
         placed |= found
@@ -93,7 +123,11 @@ def _tiling(
             tuple((numbers[loop], stride) for loop, stride in dim if loop in numbers)
             for dim in one.dims
         )
-        buffers.append(TileBuffer(one.name, one.tier, place.offset, place.size, place.copies, cuts))
+        halos = [halo if cut else None for cut, halo in zip(cuts, one.halos, strict=False)]
+        kept_halos = tuple(halos) if any(halos) else ()
+        buffers.append(
+            TileBuffer(one.name, one.tier, place.offset, place.size, place.copies, cuts, kept_halos)
+        )
     return Tiling(tuple(loops), tuple(buffers), kernel.reread(tiles, l2_bytes))
 
 
@@ -125,14 +159,14 @@ def _place(
 
 
 def _passes(one: Held) -> bool:
-    return one.is_operand or one.is_result
+    return (one.is_operand or one.is_result) and one.tier != SHARED_TIER
 
 
 def _sizes(
     kernel: WorkingSet, there: Sequence[int], tiles: Sequence[int], room: int, twice: bool
 ) -> dict[int, int] | int:
     """Returns the bytes of one copy of each value: of a tile, or of a block of one."""
-    sizes = {i: kernel.held[i].tile_bytes(tiles) for i in there}
+    sizes = {i: kernel.held[i].tile_bytes(tiles, kernel.extents) for i in there}
     passing = [i for i in there if not kernel.held[i].kept]
     if not passing:
         return sizes

@@ -19,23 +19,26 @@ from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.attention import FlashAttentionOp
-from ge_dialect.ge.base import GEOp, set_type
+from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.dtypes import dtype_of, is_float
 from ge_dialect.ge.in_place import in_place_pairs_of
-from ge_dialect.ge.types import tensor_of, tensor_type
+from ge_dialect.ge.types import tensor_of
 from ge_dialect.ge_exec import KernelOp, PlanOp, kernels_by_name
 from ge_dialect.ge_exec.tiling import (
     SCORES,
+    SHARED_TIER,
     WEIGHTS,
     Cut,
     TileBuffer,
     Tiling,
     cut_text,
-    tile_shape,
     value_names,
 )
 from ge_dialect.lowering.plan_clocks import CODE
+from ge_dialect.lowering.tile_body import tile_body
+from ge_dialect.lowering.verify_streams import streaming_values
+from ge_dialect.lowering.verify_windows import check_reach, largest_tile, probes
 from ge_dialect.lowering.whole_axes import whole_axes
 from ge_dialect.targets.dlti import attached_target
 
@@ -52,6 +55,8 @@ def check_tiles(plan: PlanOp) -> None:
     module = plan.parent_op()
     target = attached_target(module) if kernels and isinstance(module, ModuleOp) else None
     sizes = None if target is None else {name: tier.size for name, tier in target.tiers.items()}
+    if sizes is not None and target is not None:  # a core's share of one half of L2
+        sizes[SHARED_TIER] = target.l2.size // (2 * target.cube_cores)
     for kernel in kernels:
         verify_tiles(kernel, sizes)
 
@@ -77,6 +82,7 @@ class _Check:
     sizes: Mapping[str, int] | None
     values: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
     names: dict[SSAValue, str] = field(default_factory=dict[SSAValue, str])
+    streams: set[SSAValue] = field(default_factory=set[SSAValue])
 
     def run(self) -> None:
         block = self.kernel.body.block
@@ -89,10 +95,13 @@ class _Check:
             op for op in block.ops if isinstance(op, GEOp) and not isinstance(op, ConstantOp)
         ]
         self._check_loops()
+        self.streams = streaming_values(self.ops, self.values, self.buffers)
         self._check_covered()
         self._check_tiles()
         for op in self.ops:
             self._check_whole(op)
+            if (missing := check_reach(op, self.tiling, self.names)) is not None:
+                raise self._fail(missing)
             if isinstance(op, FlashAttentionOp):
                 self._check_attention(op)
         for i, j in in_place_pairs_of(block):
@@ -115,9 +124,13 @@ class _Check:
         A result that some loop does not cut is written in the first turn of that loop alone.
         """
         for name, value in self.values.items():
-            cuts = self.buffers[name].cuts
-            for size, cut in zip(tensor_of(value).get_shape(), cuts, strict=True):
-                self._check_cut(name, size, cut)
+            buffer = self.buffers[name]
+            cuts = buffer.cuts
+            for axis, size in enumerate(tensor_of(value).get_shape()):
+                if buffer.halo(axis) is None:
+                    self._check_cut(name, size, cuts[axis])
+                else:
+                    self._check_halo(name, value, cuts[axis])
             used = [loop for cut in cuts for loop, _ in cut]
             if len(set(used)) != len(used):
                 raise self._fail(f"'{name}' is cut twice along one loop")
@@ -137,15 +150,20 @@ class _Check:
                 raise self._fail(f"'{name}' is cut along {cut_text(cut)} into tiles with gaps")
             left = stride
 
+    def _check_halo(self, name: str, value: SSAValue, cut: Cut) -> None:
+        """Tiles overlap along one loop; those of a result never do."""
+        if value in self.results:
+            raise self._fail(f"'{name}', a result, has tiles that overlap")
+        if len(cut) != 1 or cut[0][1] < 1 or self.tiling.loops[cut[0][0]].inner:
+            raise self._fail(f"'{name}' has a halo, but is cut along {cut_text(cut)}")
+
     def _check_tiles(self) -> None:
-        """The first tile, and the last, which may be smaller, are what the ops make of them."""
-        outer = self.tiling.outer
-        spans = [[loop.span(0) for loop in outer], [loop.span(loop.trips - 1) for loop in outer]]
-        for one in spans if any(loop.trips > 1 for loop in outer) else ():
-            body = self.kernel.body.clone()
-            for name, value in value_names(body.block).items():
-                shape = tile_shape(self.buffers[name].cuts, one, tensor_of(value).get_shape())
-                set_type(value, tensor_type(tensor_of(value).element_type, shape))
+        """The first tiles, and the last, which may be smaller, are what the ops make of them."""
+        for spans in probes(self.tiling):
+            try:
+                body = tile_body(self.kernel, self.tiling, spans)
+            except ValueError as error:
+                raise self._fail(str(error)) from error
             for op in body.block.ops:
                 self._check_op(op)
 
@@ -174,10 +192,12 @@ class _Check:
         rows, keys = self.buffers[name].cuts, tensor_of(op.k).get_shape()[2]
         for inner in (SCORES, WEIGHTS):
             buffer = self.buffers[f"{name}.{inner}"]
+            if buffer.halos or buffer.tier == SHARED_TIER:
+                raise self._fail(f"'{buffer.name}' is of one tile alone, in the memory of a core")
             if buffer.cuts[:3] != rows[:3]:
                 raise self._fail(f"'{buffer.name}' is cut otherwise than '{name}'")
             block = self._keys(buffer, keys)
-            shape = tile_shape(rows, self._first(), tensor_of(op.result).get_shape())
+            shape = self.buffers[name].shape(self._first(), tensor_of(op.result).get_shape())
             needed = prod(shape[:3]) * block * dtype_of(op.accumulate).storage_bytes
             if buffer.size < needed:
                 raise self._small(buffer, needed)
@@ -197,7 +217,7 @@ class _Check:
 
     def _check_alike(self, argument: SSAValue, result: SSAValue) -> None:
         one, other = (self.buffers[self.names[value]] for value in (argument, result))
-        if one.cuts != other.cuts:
+        if one.cuts != other.cuts or one.halos:
             raise self._fail(
                 f"'{other.name}' may be written over '{one.name}', which is cut otherwise"
             )
@@ -252,7 +272,7 @@ class _Check:
     ) -> tuple[int, int]:
         """Returns the first and last op while which a value is on the chip."""
         last = len(self.ops) - 1
-        if buffer.copies > 1:
+        if buffer.copies > 1 or buffer.tier == SHARED_TIER:
             return 0, last
         steps = list(reads.get(value, ()))
         if isinstance(value.owner, GEOp):
@@ -268,13 +288,16 @@ class _Check:
 
     def _check_size(self, buffer: TileBuffer, value: SSAValue, is_read: bool) -> None:
         """What is computed and read again is there whole; the rest may pass in blocks."""
-        if not isinstance(self._root(value).owner, GEOp) or not is_read:
+        if buffer.size < ALIGNMENT and prod(tensor_of(value).get_shape()):
+            raise self._small(buffer, ALIGNMENT)
+        root = self._root(value)
+        if not isinstance(root.owner, GEOp) or not is_read or root in self.streams:
             return
         type_ = tensor_of(value)
         width = dtype_of(type_.element_type).storage_bytes
         if buffer.tier == "l0c" or (buffer.tier == "ub" and is_float(type_.element_type)):
             width = max(width, _COMPUTED_BYTES)
-        needed = width * prod(tile_shape(buffer.cuts, self._first(), type_.get_shape()))
+        needed = width * prod(largest_tile(self.tiling, buffer, type_.get_shape()))
         if buffer.size < needed:
             raise self._small(buffer, needed)
 

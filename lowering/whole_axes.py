@@ -23,6 +23,7 @@ from ge_dialect.ge.rearrange import TriluOp
 from ge_dialect.ge.reductions import AxisSoftmaxOp, ReduceOp
 from ge_dialect.ge.selection import ArgReduceOp
 from ge_dialect.ge.types import normalize_axes, normalize_axis, num_elements, tensor_of
+from ge_dialect.ge.windows import slides
 
 
 def whole_axes(op: GEOp, index: int) -> Iterable[int]:
@@ -48,11 +49,25 @@ def whole_axes(op: GEOp, index: int) -> Iterable[int]:
         case MatmulOp() | MatmulIntegerOp() | GemmOp() | FlashAttentionOp():
             return _product_axes(op, index, rank)
         case WindowContractionOp():
-            return every[1:] if index == 0 else every
+            return _filtered_axes(op, index, rank)
         case PoolOp():
-            return every[2:] if len(op.results) == 1 else every
+            return () if slides(op) else every
         case _:
             return _moved_axes(op, index, rank)
+
+
+def _filtered_axes(op: WindowContractionOp, index: int, rank: int) -> Iterable[int]:
+    """Channels are cut by groups; images only where windows slide."""
+    grouped = op.group.value.data > 1
+    if not slides(op):  # a transposed convolution, its filter one of [C, M / group, ...]
+        if grouped:
+            return range(1, rank) if index == 0 else range(rank)
+        return (range(1, rank), (0, *range(2, rank)), ())[index]
+    if index == 0:
+        return () if grouped else (1,)
+    if index == 1:
+        return range(1, rank)
+    return () if op.GE_INPUTS[index] == "bias" else range(rank)
 
 
 def _product_axes(op: GEOp, index: int, rank: int) -> Iterable[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,23 @@ def test_a_donated_input_may_be_written_over() -> None:
     with pytest.raises(GEError, match="no input is named 'z'") as raised:
         compile(negated, donated_inputs=("z",))
     assert raised.value.hint == "the model's inputs are x"
+
+
+def test_a_limit_of_a_core_that_is_too_low_says_which_works(tmp_path: Path) -> None:
+    rows = {"x": ("float32", (4, 300))}
+    softmax = model([node("Softmax", "x", axis=-1)], rows, ["y"])
+    (tmp_path / "m.onnx").write_bytes(softmax.SerializeToString())
+    arguments = [str(tmp_path / "m.onnx"), "-o", str(tmp_path / "m.om")]
+    with pytest.raises(GEError, match="kernel 'SoftmaxV2_0' does not fit on the chip") as raised:
+        ge_compile([*arguments, "--memory-limit=ub=64"])
+    assert raised.value.code == "GE0510"
+    found = re.search(r"--memory-limit ub=(\d+), the smallest that works", raised.value.hint or "")
+    assert found is not None
+    smallest = int(found.group(1))
+    assert not (tmp_path / "m.om").exists()
+    assert ge_compile([*arguments, f"--memory-limit=ub={smallest}"]) == 0
+    with pytest.raises(GEError, match="GE0510"):
+        ge_compile([*arguments, f"--memory-limit=ub={smallest - 64}"])
 
 
 def test_what_does_not_fit_says_what_would(path: Path, tmp_path: Path) -> None:

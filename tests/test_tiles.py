@@ -18,7 +18,15 @@ from ge_dialect.ge.dtypes import to_numpy
 from ge_dialect.ge.structure import YieldOp
 from ge_dialect.ge.types import is_tensor, static_shape, tensor_of
 from ge_dialect.ge_exec import KernelOp, TilingAttr
-from ge_dialect.ge_exec.tiling import TileBuffer, TileLoop, Tiling, value_names
+from ge_dialect.ge_exec.tiling import (
+    SHARED_TIER,
+    TIERS,
+    Halo,
+    TileBuffer,
+    TileLoop,
+    Tiling,
+    value_names,
+)
 from ge_dialect.interpreters.compiled import compile_block
 from ge_dialect.interpreters.kernels.attention import Rules, flash_attention
 from ge_dialect.interpreters.kernels.attention_blocks import attend_in_blocks
@@ -36,7 +44,7 @@ from tests.op_samples import context
 
 LARGE: dict[str, int] = dict.fromkeys(("l1", "ub", "l0c"), 1 << 30)
 
-OPS = {
+PLAIN = {
     "softmax": "%y = ge.softmax %x axis 1 : (tensor<4x6x3xf32>) -> tensor<4x6x3xf32>",
     "rms_norm": "%y = ge.rms_norm %x scale %s axis -1 epsilon 1.0e-05 : (tensor<4x6xf32>,"
     " tensor<6xf32>) -> tensor<4x6xf32>",
@@ -71,6 +79,87 @@ OPS = {
     " : (tensor<3x4x5xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<3x4x5xf32>",
 }
 UNCUT = {"no common parts", "dequantize"}
+
+
+def window(
+    name: str,
+    source: str,
+    result: str,
+    filters: str = "",
+    kind: str = "f32",
+    **rules: object,
+) -> str:
+    """An op whose windows slide over `%x`."""
+    rules = {"strides": [1, 1], "pads": [1, 1, 1, 1], "dilations": [1, 1], **rules}
+    kernel = f" kernel {rules.pop('kernel')}" if "kernel" in rules else ""
+    flags = " ".join(f"{key} {value}".strip() for key, value in rules.items())
+    operands = "%x, %f" if filters else "%x"
+    types = ", ".join(f"tensor<{one}x{kind}>" for one in (source, filters) if one)
+    made = "i32" if "integer" in name else kind
+    return f"%y = ge.{name} {operands}{kernel} {flags} : ({types}) -> tensor<{result}x{made}>"
+
+
+WINDOWS = {
+    "stride 2": window("conv", "2x3x7x9", "2x4x4x5", "4x3x3x3", strides=[2, 2], group=1),
+    "no padding": window("conv", "1x3x7x9", "1x4x5x7", "4x3x3x3", pads=[0, 0, 0, 0], group=1),
+    "stride over kernel": window(
+        "conv", "1x3x7x9", "1x4x4x3", "4x3x1x1", strides=[2, 3], pads=[0, 0, 0, 0], group=1
+    ),
+    "dilations": window(
+        "conv", "1x2x9x9", "1x3x9x9", "3x2x3x3", pads=[2, 2, 2, 2], dilations=[2, 2], group=1
+    ),
+    "uneven padding": window("conv", "1x2x6x6", "1x3x6x6", "3x2x4x2", pads=[2, 1, 1, 0], group=1),
+    "depthwise": window("conv", "2x4x6x6", "2x4x6x6", "4x1x3x3", group=4),
+    "groups": window("conv", "1x6x5x5", "1x9x5x5", "9x2x3x3", group=3),
+    "1 x 1": window("conv", "1x6x5x5", "1x4x5x5", "4x6x1x1", pads=[0, 0, 0, 0], group=1),
+    "integers": window("conv_integer", "1x3x7x7", "1x4x7x7", "4x3x3x3", "i8", group=1),
+    "transposed": window(
+        "conv_transpose",
+        "2x3x4x4",
+        "2x4x8x8",
+        "3x4x2x2",
+        strides=[2, 2],
+        pads=[0, 0, 0, 0],
+        output_padding=[0, 0],
+        group=1,
+    )
+    .replace("dilations [1, 1]", "")
+    .replace("pads [0, 0, 0, 0]", "pads [0, 0, 0, 0] dilations [1, 1]"),
+    "max pool": window("max_pool", "2x3x7x7", "2x3x4x4", kernel=[3, 3], strides=[2, 2]),
+    "average pool": window("average_pool", "2x3x7x7", "2x3x7x7", kernel=[3, 3]),
+    "average with padding": window(
+        "average_pool", "2x3x7x7", "2x3x4x4", kernel=[3, 3], strides=[2, 2], count_include_pad=""
+    ),
+    "rounded up": window(
+        "max_pool", "1x2x6x6", "1x2x4x4", kernel=[3, 3], strides=[2, 2], ceil_mode=""
+    ),
+    "two convolutions": "%m = ge.conv %x, %f strides [2, 1] pads [1, 1, 1, 1] dilations [1, 1]"
+    " group 1 : (tensor<1x3x11x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x8xf32>\n"
+    "%r = ge.relu %m : (tensor<1x4x6x8xf32>) -> tensor<1x4x6x8xf32>\n"
+    "%y = ge.conv %r, %g strides [2, 1] pads [1, 1, 1, 1] dilations [1, 1]"
+    " group 1 : (tensor<1x4x6x8xf32>, tensor<2x4x3x3xf32>) -> tensor<1x2x3x8xf32>",
+    "residual": "%m = ge.conv %x, %f strides [1, 1] pads [1, 1, 1, 1] dilations [1, 1]"
+    " group 1 : (tensor<1x3x7x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x7x8xf32>\n"
+    "%r = ge.conv %m, %g strides [1, 1] pads [1, 1, 1, 1] dilations [1, 1]"
+    " group 1 : (tensor<1x4x7x8xf32>, tensor<3x4x3x3xf32>) -> tensor<1x3x7x8xf32>\n"
+    "%s = ge.add %r, %x : (tensor<1x3x7x8xf32>, tensor<1x3x7x8xf32>) -> tensor<1x3x7x8xf32>\n"
+    "%y = ge.relu %s : (tensor<1x3x7x8xf32>) -> tensor<1x3x7x8xf32>",
+    "two strides": "%m = ge.conv %x, %f strides [2, 2] pads [1, 1, 1, 1] dilations [1, 1]"
+    " group 1 : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x4x4xf32>\n"
+    "%n = ge.max_pool %x kernel [2, 2] strides [2, 2] pads [0, 0, 0, 0] dilations [1, 1]"
+    " : (tensor<1x3x8x8xf32>) -> tensor<1x3x4x4xf32>\n"
+    "%y = ge.concat %m, %n axis 1 : (tensor<1x4x4x4xf32>, tensor<1x3x4x4xf32>)"
+    " -> tensor<1x7x4x4xf32>",
+    "norm of channels": "%m = ge.conv %x, %f strides [1, 1] pads [1, 1, 1, 1] dilations [1, 1]"
+    " group 4 : (tensor<1x4x6x6xf32>, tensor<4x1x3x3xf32>) -> tensor<1x4x6x6xf32>\n"
+    "%t = ge.transpose %m perm [0, 2, 3, 1] : (tensor<1x4x6x6xf32>) -> tensor<1x6x6x4xf32>\n"
+    "%n = ge.softmax %t axis -1 : (tensor<1x6x6x4xf32>) -> tensor<1x6x6x4xf32>\n"
+    "%u = ge.transpose %n perm [0, 3, 1, 2] : (tensor<1x6x6x4xf32>) -> tensor<1x4x6x6xf32>\n"
+    "%y = ge.add %u, %x : (tensor<1x4x6x6xf32>, tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>",
+}
+OPS = PLAIN | WINDOWS
+ROWS_CUT = WINDOWS.keys() - {"rounded up", "transposed"}
+"""What is cut along the rows and columns of its result."""
 
 
 def kernel_of(text: str) -> KernelOp:
@@ -118,7 +207,7 @@ def check_tiles(kernel: KernelOp, tiles: list[int]) -> None:
     found = [np.full_like(array, 0) for array in wanted]
     TiledKernel(kernel).run(arguments, found, poison=True)
     for array, other in zip(found, wanted, strict=True):
-        np.testing.assert_allclose(array, other, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(array, other, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", OPS)
@@ -139,6 +228,15 @@ def test_a_last_tile_may_be_smaller(name: str) -> None:
         1 if loop in outside else min(2, extent) for loop, extent in enumerate(kernel_set.extents)
     ]
     check_tiles(kernel, tiles)
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_rows_are_cut_where_windows_slide(name: str) -> None:
+    kernel = kernel_of(OPS[name])
+    kernel_set = working_set(kernel.body.block)
+    result = next(one for one in kernel_set.held if one.is_result)
+    rows = {loop for dim in result.dims[-2:] for loop, _ in dim}
+    assert len(rows) == (2 if name in ROWS_CUT else 0)
 
 
 @pytest.mark.parametrize("guard", ["", "nan_guard", "zero_nan"])
@@ -196,6 +294,55 @@ func.func @main(%x: tensor<6x16xf32> {ge.name = "x"}, %w: tensor<16x16xf32> {ge.
   }
   func.return %y : tensor<6x16xf32>
 }"""
+
+
+IMAGES = """
+func.func @main(%x: tensor<1x4x9x8xf32> {ge.name = "x"}, %f: tensor<4x4x3x3xf32> {ge.name = "f"},
+    %g: tensor<4x4x3x3xf32> {ge.name = "g"}) -> (tensor<1x4x9x8xf32> {ge.name = "y"}) {
+  %y = ge.fusion "Images" (%x, %f, %g) : (tensor<1x4x9x8xf32>, tensor<4x4x3x3xf32>,
+      tensor<4x4x3x3xf32>) -> tensor<1x4x9x8xf32> {
+  ^bb0(%a: tensor<1x4x9x8xf32>, %b: tensor<4x4x3x3xf32>, %c: tensor<4x4x3x3xf32>):
+    %m = ge.conv %a, %b strides [1, 1] pads [1, 1, 1, 1] dilations [1, 1] group 1
+      : (tensor<1x4x9x8xf32>, tensor<4x4x3x3xf32>) -> tensor<1x4x9x8xf32>
+    %r = ge.relu %m : (tensor<1x4x9x8xf32>) -> tensor<1x4x9x8xf32>
+    %n = ge.conv %r, %c strides [1, 1] pads [1, 1, 1, 1] dilations [1, 1] group 1
+      : (tensor<1x4x9x8xf32>, tensor<4x4x3x3xf32>) -> tensor<1x4x9x8xf32>
+    %s = ge.add %n, %a : (tensor<1x4x9x8xf32>, tensor<1x4x9x8xf32>) -> tensor<1x4x9x8xf32>
+    ge.yield %s : tensor<1x4x9x8xf32>
+  }
+  func.return %y : tensor<1x4x9x8xf32>
+}"""
+
+HEADS = """
+func.func @main(%x: tensor<1x16x32xf32> {ge.name = "x"}, %w: tensor<32x32xf32> {ge.name = "w"},
+    %u: tensor<32x32xf32> {ge.name = "u"}) -> (tensor<1x16x32xf32> {ge.name = "y"}) {
+  %y = ge.fusion "Heads" (%x, %w, %u) : (tensor<1x16x32xf32>, tensor<32x32xf32>,
+      tensor<32x32xf32>) -> tensor<1x16x32xf32> {
+  ^bb0(%a: tensor<1x16x32xf32>, %b: tensor<32x32xf32>, %c: tensor<32x32xf32>):
+    %i = ge.rms_norm %a axis -1 epsilon 1.0e-05 : (tensor<1x16x32xf32>) -> tensor<1x16x32xf32>
+    %q = ge.matmul %i, %b : (tensor<1x16x32xf32>, tensor<32x32xf32>) -> tensor<1x16x32xf32>
+    %k = ge.matmul %i, %c : (tensor<1x16x32xf32>, tensor<32x32xf32>) -> tensor<1x16x32xf32>
+    %q4 = ge.reshape %q : (tensor<1x16x32xf32>) -> tensor<1x16x4x8xf32>
+    %k4 = ge.reshape %k : (tensor<1x16x32xf32>) -> tensor<1x16x4x8xf32>
+    %qt = ge.transpose %q4 perm [0, 2, 1, 3] : (tensor<1x16x4x8xf32>) -> tensor<1x4x16x8xf32>
+    %kt = ge.transpose %k4 perm [0, 2, 1, 3] : (tensor<1x16x4x8xf32>) -> tensor<1x4x16x8xf32>
+    %o = ge.flash_attention %qt, %kt, %kt scale 1.0
+      : (tensor<1x4x16x8xf32>, tensor<1x4x16x8xf32>, tensor<1x4x16x8xf32>) -> tensor<1x4x16x8xf32>
+    %ot = ge.transpose %o perm [0, 2, 1, 3] : (tensor<1x4x16x8xf32>) -> tensor<1x16x4x8xf32>
+    %f = ge.reshape %ot : (tensor<1x16x4x8xf32>) -> tensor<1x16x32xf32>
+    ge.yield %f : tensor<1x16x32xf32>
+  }
+  func.return %y : tensor<1x16x32xf32>
+}"""
+
+MANY_ROWS = ROWS.replace(
+    "%r = ge.mul %n,",
+    """%o = ge.softmax %m axis 1 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+    %u = ge.add %n, %o : (tensor<6x16xf32>, tensor<6x16xf32>) -> tensor<6x16xf32>
+    %v = ge.add %u, %s : (tensor<6x16xf32>, tensor<6x16xf32>) -> tensor<6x16xf32>
+    %r = ge.mul %v,""",
+)
+"""Four rows are there at a time."""
 
 
 def lowered(text: str, ub: int | None = None, l0c: int | None = None) -> Executor:
@@ -257,6 +404,15 @@ def changed_buffer(buffer: TileBuffer, loops: int) -> Iterator[tuple[str, TileBu
             cuts = [*buffer.cuts]
             cuts[axis] = other
             yield f"cut otherwise along {axis}", replace(buffer, cuts=tuple(cuts))
+    for axis in range(len(buffer.cuts)):
+        before, after = buffer.halo(axis) or (0, 0)
+        near = [(before + i, after + j) for i in (-1, 0, 1) for j in (-1, 0, 1)]
+        for halo in {*near, (0, 0), None} - {buffer.halo(axis)}:
+            halos: list[Halo | None] = list(buffer.halos) or [None] * len(buffer.cuts)
+            halos[axis] = halo
+            yield f"halo {halo} along {axis}", replace(buffer, halos=tuple(halos))
+    for tier in {*TIERS, SHARED_TIER} - {buffer.tier}:
+        yield f"in {tier}", replace(buffer, tier=tier)
 
 
 @pytest.mark.parametrize(
@@ -265,6 +421,8 @@ def changed_buffer(buffer: TileBuffer, loops: int) -> Iterator[tuple[str, TileBu
         (ROWS, {}),
         (ROWS, {"ub": 1024, "l0c": 256}),
         (ATTENTION, {}),
+        (IMAGES, {"ub": 2048, "l0c": 1024}),
+        (HEADS, {"ub": 1024, "l0c": 512}),
     ],
 )
 def test_a_changed_tiling_is_refused_or_harmless(text: str, limits: dict[str, int]) -> None:
@@ -285,13 +443,13 @@ def test_a_changed_tiling_is_refused_or_harmless(text: str, limits: dict[str, in
             caught += 1
             continue
         found = Executor(executor.module).run(arrays, poison=True)["y"]
-        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6, err_msg=what)
+        np.testing.assert_allclose(found, wanted, atol=1e-5 * np.abs(wanted).max(), err_msg=what)
         harmless += 1
     assert caught > harmless > 0
 
 
 def test_a_kernel_that_does_not_fit_is_split_and_gives_the_same() -> None:
-    whole, parts = lowered(ROWS), lowered(ROWS, l0c=32)
+    whole, parts = lowered(MANY_ROWS), lowered(MANY_ROWS, ub=160)
     assert len(parts.plan.tasks()) > len(whole.plan.tasks()) == 1
     arrays = inputs_of(whole)
     np.testing.assert_array_equal(
@@ -307,6 +465,19 @@ def test_what_is_read_again_is_counted_where_l2_is_too_small() -> None:
     small = {"l1": 1 << 20, "ub": 1 << 20, "l0c": 1 << 20}
     for l2_bytes, reread in ((1 << 20, 0), (1 << 16, 256 * 64 * 4)):
         found = place_tiles(kernel_set, [128, 128], small, l2_bytes)
+        assert isinstance(found, Tiling)
+        assert found.reread == reread
+
+
+def test_rows_that_two_tiles_read_are_counted_where_l2_is_too_small() -> None:
+    kernel_set = working_set(kernel_of(WINDOWS["uneven padding"]).body.block)
+    small = {"l1": 1 << 20, "ub": 1 << 20, "l0c": 1 << 20}
+    tiles = [*kernel_set.extents]
+    rows = next(one for one in kernel_set.held if one.is_result).dims[2][0][0]
+    tiles[rows] = 2
+    # Filters of four rows at stride 1: three rows in both of two tiles, and three tiles.
+    for l2_bytes, reread in ((1 << 20, 0), (0, 2 * 3 * 2 * 6 * 4)):
+        found = place_tiles(kernel_set, tiles, small, l2_bytes)
         assert isinstance(found, Tiling)
         assert found.reread == reread
 

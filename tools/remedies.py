@@ -20,6 +20,10 @@ from ge_dialect.tools.report.summary import memory
 
 if TYPE_CHECKING:
     from ge_dialect.frontends.onnx.input_shapes import DimSpec
+    from ge_dialect.lowering.tile_kernels import TilesFullError
+
+_GRANULE = 64
+"""Limits of a core are looked for by so many bytes."""
 
 _TRIALS = 8
 """Compilations with other sizes of one dimension, at most."""
@@ -43,6 +47,16 @@ def with_remedies(error: MemoryFullError, trials: Trials) -> MemoryFullError:
         found.append(f"--memory-limit {trials.smallest(error.plan.peak)}, the smallest that works")
     if found:
         error.hint = f"it fits with {'; or with '.join(found)}"
+    return error
+
+
+def with_limits(error: TilesFullError, trials: Trials) -> TilesFullError:
+    """Returns the error of a limit of a core that is too low, its hint saying which works."""
+    if (size := trials.smallest_of_core(error.tier, error.needed)) is not None:
+        error.hint = f"it fits with --memory-limit {error.tier}={size}, the smallest that works"
+    else:
+        tiers = ", ".join(name for name, _ in trials.options.core_limits)
+        error.hint = f"it takes more than {error.tier}: raise the limits of {tiers} together"
     return error
 
 
@@ -80,6 +94,34 @@ class Trials:
         peak = self.peak(thrifty, self.shapes)
         return known if peak is None else peak
 
+    def smallest_of_core(self, tier: str, known: int) -> int | None:
+        """Returns the smallest limit of a level of memory of a core that works, the other options
+        as they are; None where none does.
+
+        Args:
+            tier: Its name.
+            known: Bytes that are too few, or just enough.
+        """
+        low, high = 0, max(1, -(-known // _GRANULE))
+        for _ in range(_TRIALS):
+            if self._fits_core(tier, high):
+                break
+            low, high = high, 2 * high
+        else:
+            return None
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self._fits_core(tier, middle):
+                high = middle
+            else:
+                low = middle
+        return high * _GRANULE
+
+    def _fits_core(self, tier: str, granules: int) -> bool:
+        limits = dict(self.options.core_limits) | {tier: granules * _GRANULE}
+        options = replace(self.options, core_limits=tuple(limits.items()))
+        return self.peak(options, self.shapes) is not None
+
     def peak(
         self, options: api.CompileOptions, shapes: Mapping[str, tuple[DimSpec, ...]]
     ) -> int | None:
@@ -99,6 +141,9 @@ class Trials:
             yield "--disable-reuse-memory 0", {"reuse_memory": True}
         if options.no_reuse:
             yield "no --no-reuse-mem", {"no_reuse": ()}
+        for name, _ in options.core_limits:
+            others = tuple(one for one in options.core_limits if one[0] != name)
+            yield f"no --memory-limit {name}, so that more is fused", {"core_limits": others}
         if options.level < 2:
             yield "-O 2, which fuses", {"level": 2}
         if options.streams > 1:

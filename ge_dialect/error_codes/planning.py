@@ -65,6 +65,12 @@ PLANNING: dict[str, CodeInfo] = {
         cause="The name of the arena is another one, or the address lies behind its end.",
         solution="Take an arena of the plan, and an address below its size; both are in the map.",
     ),
+    "GE0510": CodeInfo(
+        title="kernel does not fit on the chip",
+        symptom="Not even the smallest tile of a kernel of one op fits into the memory of a core.",
+        cause="A limit of L1, UB or L0C was set, of which rows, or blocks of them, need more.",
+        solution="Raise the limit of the level in the message; `ge-compile` names what works.",
+    ),
     "GE0520": CodeInfo(
         title="inputs without sizes",
         symptom="Memory can not be planned; the message names dimensions of inputs.",

@@ -21,11 +21,17 @@ from xdsl.printer import Printer
 TIERS = ("l1", "ub", "l0c")
 """Levels of memory of one core: of operands of products, of vectors, of results of products."""
 
+SHARED_TIER = "l2"
+"""Where values are held that several turns of loops read; a core has a share of it."""
+
 SCORES, WEIGHTS = "scores", "weights"
 """Names of the inner values of an attention, behind its own and a point."""
 
 Cut: TypeAlias = tuple[tuple[int, int], ...]
 """How one dimension is cut: (loop, elements a step), outermost first; none where it is whole."""
+
+Halo: TypeAlias = tuple[int, int]
+"""Elements that a tile has before and after those of its steps: what windows reach into."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +63,19 @@ class TileLoop:
 class TileBuffer:
     """Where the tiles of a value lie.
 
+    The tile of a dimension with a halo may overlap those beside it: of what its cut says it has
+    `halos[axis]` more elements before and after, as far as there are any.
+
     Attributes:
         name: Of the value, as `value_names` gives it.
-        tier: One of `TIERS`.
+        tier: One of `TIERS`, or `SHARED_TIER`: what lies there is computed once for all turns of
+            the loops that do not cut it.
         offset: In bytes, from the start of the tier of one core.
         size: In bytes, of one copy. Of an operand or a result it may be less than a tile: then the
             tile passes through in blocks of this size.
         copies: 2 where the next tile is fetched, or the last one written, meanwhile.
         cuts: One a dimension.
+        halos: One a dimension, None where tiles do not overlap; empty where none do.
     """
 
     name: str
@@ -73,6 +84,23 @@ class TileBuffer:
     size: int
     copies: int
     cuts: tuple[Cut, ...]
+    halos: tuple[Halo | None, ...] = ()
+
+    def halo(self, axis: int) -> Halo | None:
+        """Returns the halo of a dimension; None where it has none."""
+        return self.halos[axis] if self.halos else None
+
+    def span(self, axis: int, spans: Sequence[tuple[int, int]], size: int) -> tuple[int, int]:
+        """Returns where a tile starts and ends in a dimension of `size` elements."""
+        start, end = span_of(self.cuts[axis], spans, size)
+        if (halo := self.halo(axis)) is None:
+            return start, end
+        return max(0, start - halo[0]), min(size, end + halo[1])
+
+    def shape(self, spans: Sequence[tuple[int, int]], shape: Sequence[int]) -> tuple[int, ...]:
+        """Returns the shape of a tile of the value, which is of some shape."""
+        ends = [self.span(axis, spans, size) for axis, size in enumerate(shape)]
+        return tuple(end - start for start, end in ends)
 
     @property
     def end(self) -> int:
@@ -139,14 +167,6 @@ def span_of(cut: Cut, spans: Sequence[tuple[int, int]], size: int) -> tuple[int,
     return start, last + min(stride for _, stride in cut)
 
 
-def tile_shape(
-    cuts: Sequence[Cut], spans: Sequence[tuple[int, int]], shape: Sequence[int]
-) -> tuple[int, ...]:
-    """Returns the shape of a tile of a value of some shape."""
-    ends = [span_of(cut, spans, size) for cut, size in zip(cuts, shape, strict=True)]
-    return tuple(end - start for start, end in ends)
-
-
 def value_names(block: Block) -> dict[str, SSAValue]:
     """Returns the values of a kernel's body by name, in order, constants left out.
 
@@ -174,8 +194,9 @@ class TilingAttr(Data[Tiling]):
     `#ge_exec.tiling<[32 by 1, 1024 by 128], ["in0" ub[0, 4096 x 2] (0, 1, -)]>`: the loops, then
     the place of the tiles of each value in a level of memory of one core, as offset and size in
     bytes, twice where two tiles are there at a time, and how its dimensions are cut: `-` not at
-    all, `1` along loop 1, `1*64` in steps of 64 elements, `0*64 + 1` along two loops. `keys` marks
-    a loop inside of each tile. `reread 4096` says how many bytes are read from HBM once more.
+    all, `1` along loop 1, `1*64` in steps of 64 elements, `0*64 + 1` along two loops; `1 halo 2 1`
+    has two elements before and one after what loop 1 says. `keys` marks a loop inside of each tile.
+    `reread 4096` says how many bytes are read from HBM once more.
     """
 
     name = "ge_exec.tiling"
@@ -208,7 +229,9 @@ def _loop_text(loop: TileLoop) -> str:
 
 def _buffer_text(buffer: TileBuffer) -> str:
     copies = f" x {buffer.copies}" if buffer.copies != 1 else ""
-    cuts = ", ".join(map(cut_text, buffer.cuts))
+    cuts = ", ".join(
+        cut_text(cut) + halo_text(buffer.halo(axis)) for axis, cut in enumerate(buffer.cuts)
+    )
     return f'"{buffer.name}" {buffer.tier}[{buffer.offset}, {buffer.size}{copies}] ({cuts})'
 
 
@@ -216,6 +239,11 @@ def cut_text(cut: Cut) -> str:
     """Returns how a dimension is cut, as the attribute spells it."""
     terms = [f"{loop}*{stride}" if stride != 1 else str(loop) for loop, stride in cut]
     return " + ".join(terms) or "-"
+
+
+def halo_text(halo: Halo | None) -> str:
+    """Returns a halo as the attribute spells it, behind the cut."""
+    return "" if halo is None else f" halo {halo[0]} {halo[1]}"
 
 
 def _parse_loop(parser: AttrParser) -> TileLoop:
@@ -231,8 +259,8 @@ def _parse_loop(parser: AttrParser) -> TileLoop:
 def _parse_buffer(parser: AttrParser) -> TileBuffer:
     name = parser.parse_str_literal()
     tier = parser.parse_identifier()
-    if tier not in TIERS:
-        parser.raise_error(f"expected one of {', '.join(TIERS)}, got {tier}")
+    if tier not in (*TIERS, SHARED_TIER):
+        parser.raise_error(f"expected one of {', '.join(TIERS)}, {SHARED_TIER}, got {tier}")
     parser.parse_punctuation("[")
     offset = parser.parse_integer(allow_boolean=False, allow_negative=False)
     parser.parse_punctuation(",")
@@ -241,8 +269,18 @@ def _parse_buffer(parser: AttrParser) -> TileBuffer:
     if parser.parse_optional_keyword("x"):
         copies = parser.parse_integer(allow_boolean=False, allow_negative=False)
     parser.parse_punctuation("]")
-    cuts = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: _parse_cut(parser))
-    return TileBuffer(name, tier, offset, size, copies, tuple(cuts))
+    found = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: _parse_dim(parser))
+    halos = tuple(halo for _, halo in found)
+    cuts = tuple(cut for cut, _ in found)
+    return TileBuffer(name, tier, offset, size, copies, cuts, halos if any(halos) else ())
+
+
+def _parse_dim(parser: AttrParser) -> tuple[Cut, Halo | None]:
+    cut = _parse_cut(parser)
+    if parser.parse_optional_keyword("halo") is None:
+        return cut, None
+    before = parser.parse_integer(allow_boolean=False)
+    return cut, (before, parser.parse_integer(allow_boolean=False))
 
 
 def _parse_cut(parser: AttrParser) -> Cut:

@@ -6,8 +6,8 @@ grouped. A runtime that executes the same kernel many times asks once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -66,47 +66,100 @@ class Program:
         arguments: Values,
         places: Sequence[Any] | None = None,
         instead: Mapping[Operation, Semantics] | None = None,
+        known: dict[int, Any] | None = None,
     ) -> Values:
         """Returns what the block yields.
 
         Args:
             arguments: One an argument of the block.
-            places: By slot, the array that a result is to be put into, or None.
+            places: By slot, the array that a result is to be put into, or a function that passes it
+                on, or None.
             instead: What computes some ops, in place of their semantics.
+            known: By slot, values that are there already, or None; afterwards all of them.
         """
         values: list[Any] = [None] * self.size
+        known = {} if known is None else known
+        for slot, value in known.items():
+            values[slot] = value
         for slot, value in self.constants:
             values[slot] = value
         for slot, value in zip(self.arguments, arguments, strict=True):
             values[slot] = contiguous(value)
         with np.errstate(all="ignore"):
             for step in self.steps:
-                function = step.function if instead is None else instead.get(step.op, step.function)
+                function = step.function
+                if instead is not None and function is not _unchanged:
+                    function = instead.get(step.op, function)
                 found = function(step.op, *_gather(values, step.groups))
                 results = found if isinstance(found, tuple) else (found,)
                 for slot, value in zip(step.results, results, strict=True):
                     place = None if places is None else places[slot]
-                    if place is None:
-                        values[slot] = contiguous(value)
-                    else:
-                        _put(place, value)
-                        values[slot] = place
+                    values[slot] = contiguous(value) if place is None else _put(place, value)
+        for slot in known:
+            known[slot] = values[slot]
         return tuple(values[slot] for slot in self.outputs)
 
+    def loading(self, slots: Collection[int]) -> Program:
+        """Returns the program with steps that put arguments to their places, each right before the
+        first step that reads it.
 
-def _put(place: Any, value: Any) -> None:
-    """Copies a result to its place, of the same shape and type.
+        Args:
+            slots: Of arguments.
+        """
+        waiting = set(slots)
+        steps: list[_Step] = []
+        for step in self.steps:
+            for slot in sorted(waiting.intersection(_slots(step.groups))):
+                steps.append(_Step(_unchanged, step.op, (slot,), (slot,)))
+                waiting.discard(slot)
+            steps.append(step)
+        return replace(self, steps=tuple(steps))
+
+    def beside(self, known: Collection[int], wanted: Collection[int]) -> Program:
+        """Returns the program without the steps that only lead to what is known.
+
+        Args:
+            known: Slots that have values.
+            wanted: Slots that are to have some, beside the outputs.
+        """
+        needed = {*self.outputs, *wanted} - {*known}
+        steps: list[_Step] = []
+        for step in reversed(self.steps):
+            if needed.isdisjoint(step.results):
+                continue
+            steps.append(step)
+            needed.update(slot for slot in _slots(step.groups) if slot not in known)
+        return replace(self, steps=tuple(reversed(steps)))
+
+
+def _slots(groups: tuple[Group, ...]) -> list[int]:
+    """Returns the slots that a step reads."""
+    found: list[int] = []
+    for group in groups:
+        found += (group,) if isinstance(group, int) else group or ()
+    return found
+
+
+def _unchanged(op: Operation, value: Any) -> Any:
+    return value
+
+
+def _put(place: Any, value: Any) -> Any:
+    """Copies a result to its place, of the same shape and type, and returns that.
 
     Raises:
         ValueError: It is of another.
     """
     array = np.asarray(value)
+    if callable(place):
+        return place(array)
     if array.shape != place.shape or array.dtype != place.dtype:
         raise ValueError(
             f"expected a tile of {place.dtype}{list(place.shape)},"
             f" got {array.dtype}{list(array.shape)}"
         )
     np.copyto(place, array)
+    return place
 
 
 def compile_block(block: Block) -> Run | None:

@@ -134,9 +134,9 @@ def fits_on_chip() -> Condition:
     """What passes between the products and reductions of the kernel fits on chip, in tiles."""
 
     def test(match: Match) -> Verdict:
-        from ge_dialect.passes.fusion.footprint import fit
+        from ge_dialect.passes.fusion.footprint import fit_in_tiles
 
-        shortage = fit(match.producers_first, machine_of(match.ops[0])).shortage
+        shortage = fit_in_tiles(match.producers_first, machine_of(match.ops[0])).shortage
         if shortage is None:
             return Verdict(True)
         found = f"{shortage.found} for {shortage.what} of '{shortage.op.name}'"

@@ -12,11 +12,14 @@ projections feed attention, a kernel takes one head after the other (`heads.py`)
 
 A tile that is read again comes from L2, where it stays; what is larger than half of L2 comes from
 HBM again (`rereads.py`).
+
+What fits by these rules is asked of the tiler as well (`fit_in_tiles`), so that nothing is fused
+that `ge-tile-kernels` would have to split.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import gcd, prod
 from typing import TYPE_CHECKING
@@ -40,6 +43,7 @@ from ge_dialect.passes.fusion.tiling import (
     rows_through,
 )
 from ge_dialect.passes.tiles.choice import L1_SHARE
+from ge_dialect.passes.tiles.trial import tile_excess
 from ge_dialect.passes.tiles.working_set import SUM_BYTES
 
 if TYPE_CHECKING:
@@ -116,6 +120,31 @@ def fit(
     """
     kernel = _Kernel([op for op in ops if not isinstance(op, ConstantOp)], target, alias or {})
     return kernel.fit()
+
+
+def fit_in_tiles(
+    ops: Sequence[GEOp],
+    target: Target,
+    alias: Mapping[SSAValue, SSAValue] | None = None,
+    results: Collection[SSAValue] | None = None,
+) -> Fit:
+    """Returns the same, and fits only where the tiler finds tiles.
+
+    Args:
+        ops: Producers first; constants may be among them.
+        target: Says how large the levels of memory of one core are.
+        alias: What values stand for that are arguments or results of kernels in the kernel.
+        results: Of the kernel; None for what none of the ops reads.
+    """
+    found = fit(ops, target, alias)
+    if found.shortage is not None or len(ops) < 2:
+        return found
+    excess = tile_excess(ops, target, alias or {}, results)
+    if excess is None:
+        return found
+    what = f"the smallest tile of '{excess.name}'" if excess.name else "the smallest tile"
+    short = Shortage(ops[-1], what, excess.needed, excess.tier, excess.available, "1 step")
+    return Fit(short)
 
 
 @dataclass

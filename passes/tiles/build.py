@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from math import prod
 
@@ -14,11 +15,14 @@ from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.dtypes import dtype_of, is_float
 from ge_dialect.ge.in_place import in_place_pairs_of
 from ge_dialect.ge.types import tensor_of
+from ge_dialect.ge.windows import aligned_axes
 from ge_dialect.ge_exec.tiling import SCORES, WEIGHTS, value_names
 from ge_dialect.passes.fusion.tiling import Role, role_of
-from ge_dialect.passes.tiles.pieces import Piece, PieceTable, fix, leaves
+from ge_dialect.passes.tiles.pieces import Piece, PieceTable, Reach, fix, leaves
 from ge_dialect.passes.tiles.relations import relate
-from ge_dialect.passes.tiles.working_set import SUM_BYTES, Held, WorkingSet
+from ge_dialect.passes.tiles.streams import Streams, streams_of
+from ge_dialect.passes.tiles.windows import Followers
+from ge_dialect.passes.tiles.working_set import SUM_BYTES, Held, Window, WorkingSet
 
 
 def working_set(block: Block) -> WorkingSet:
@@ -29,29 +33,58 @@ def working_set(block: Block) -> WorkingSet:
     Raises:
         ValueError: A shape is not static.
     """
-    return _Builder(block).build()
+    return _Builder(block, Streams()).build()
+
+
+def streaming_set(block: Block) -> WorkingSet | None:
+    """Returns the same where what may stream does (`streams.py`); None where nothing may."""
+    builder = _Builder(block, Streams())
+    streams = streams_of(builder.ops, builder.results)
+    return None if streams is None else _Builder(block, streams).build()
+
+
+@dataclass
+class Cuts:
+    """How a value is cut.
+
+    Attributes:
+        dims, halos, loops, windows, base: As of `Held`.
+    """
+
+    dims: list[tuple[tuple[int, int], ...]] = field(
+        default_factory=list[tuple[tuple[int, int], ...]]
+    )
+    halos: list[tuple[int, int] | None] = field(default_factory=list[tuple[int, int] | None])
+    loops: list[int] = field(default_factory=list[int])
+    windows: dict[int, Window] = field(default_factory=dict[int, Window])
+    base: int = 1
 
 
 class _Builder:
     """Collects the values of a body, and the pieces of their dimensions."""
 
-    def __init__(self, block: Block):
+    def __init__(self, block: Block, streams: Streams):
         self.block = block
-        self.table = PieceTable()
+        self.streams = streams
+        self.table = PieceTable(loose=streams.loose)
         self.ops = [
             op for op in block.ops if isinstance(op, GEOp) and not isinstance(op, ConstantOp)
         ]
         last = block.last_op
         assert last is not None
         self.results: Sequence[SSAValue] = tuple(last.operands)
+        self.in_place = in_place_pairs_of(block)
         self.loops: dict[Piece, int] = {}
         self.set = WorkingSet()
 
     def build(self) -> WorkingSet:
-        for op in self.ops:
-            for operand in op.operands:
+        late = {op for op, _ in self.streams.loose}  # when it is known what is whole
+        for op in sorted(self.ops, key=lambda op: op in late):
+            for index, operand in enumerate(op.operands):
                 if isinstance(operand.owner, ConstantOp):
-                    self.table.whole(operand)
+                    parts = {axis for axis, _ in aligned_axes(op, index)}
+                    for axis, dim in enumerate(self.table.dims(operand)):
+                        fix(dim if axis not in parts else ())
             relate(self.table, op)
         self._settle()
         self._hold()
@@ -59,13 +92,34 @@ class _Builder:
 
     def _settle(self) -> None:
         """Finds the loops: what may be cut, is part of all results, and what that depends on."""
-        for i, j in in_place_pairs_of(self.block):
+        for i, j in self.in_place:
             self.table.same(self.block.args[i], self.results[j])
         everything = [dim for dims in self.table.of_value.values() for dim in dims]
         common = self._of_results()
+        self.followers = Followers(self.table, self.ops, self.results)
+        while True:
+            self._drop(everything, common)
+            before = self._outside(everything)
+            if not self.followers.agree(common) and not self.followers.measure():
+                break
+        held = [leaves(chain(*self.table.dims(value))) for value in self.streams.held]
+        for piece in (*chain(*held), *common):  # what is held is computed in outer loops
+            if not piece.fixed and piece not in self.loops and piece in common:
+                self.loops[piece] = len(self.loops)
+                self.set.extents.append(piece.size)
+        for piece in self.loops:
+            self.set.before.append({self.loops[other] for other in before.get(piece, ())})
+
+    def _drop(self, everything: Sequence[Sequence[Piece]], common: Sequence[Piece]) -> None:
+        """Fixes what leads to no loop."""
+        self.followers.agree(common)
         kept = {piece for piece in common if not piece.fixed}
         for dim in everything:
-            fix(piece for piece in leaves(dim) if piece not in kept)
+            fix(piece for piece in leaves(dim) if self.followers.leader(piece) not in kept)
+
+    def _outside(self, everything: Sequence[Sequence[Piece]]) -> dict[Piece, set[Piece]]:
+        """Returns the pieces outside of others in some dimension; fixes what is inside of fixed
+        ones."""
         before: dict[Piece, set[Piece]] = {}
         changed = True
         while changed:
@@ -74,15 +128,11 @@ class _Builder:
                 found = leaves(dim)
                 for place, piece in enumerate(found):
                     outside = found[:place]
-                    before.setdefault(piece, set()).update(outside)
+                    leader = self.followers.leader(piece)
+                    before.setdefault(leader, set()).update(map(self.followers.leader, outside))
                     if not piece.fixed and any(other.fixed for other in outside):
                         piece.fixed = changed = True
-        for piece in common:
-            if not piece.fixed and piece not in self.loops:
-                self.loops[piece] = len(self.loops)
-                self.set.extents.append(piece.size)
-        for piece in self.loops:
-            self.set.before.append({self.loops[other] for other in before.get(piece, ())})
+        return before
 
     def _of_results(self) -> list[Piece]:
         """Returns the pieces that may become loops: those of results, of the first one first.
@@ -95,7 +145,7 @@ class _Builder:
             self.table.pair(self.results[0], value)
         outputs = [leaves(chain(*self.table.dims(value))) for value in self.results]
         found = list(dict.fromkeys(piece for output in outputs for piece in output))
-        for _, j in in_place_pairs_of(self.block):
+        for _, j in self.in_place:
             found = [piece for piece in found if piece in outputs[j]]
         return found
 
@@ -142,47 +192,58 @@ class _Builder:
         is_operand, is_result = owner not in made, any(one in self.results for one in group)
         by_product = not is_operand and role_of(type(self.ops[made[owner]])) is Role.CONTRACT
         tier = "l1" if used_by_product else "l0c" if by_product else "ub"
+        passing = owner in self.streams.passing
+        if owner in self.streams.held:
+            tier = "l2"
         element = tensor_of(value).element_type
         width = dtype_of(element).storage_bytes
         if tier == "l0c" or (tier == "ub" and is_float(element)):
             width = max(width, SUM_BYTES)
         first = min([*steps, made[owner]] if not is_operand else steps, default=0)
         life = (first, len(self.ops) - 1 if is_result else max([*steps, first]))
-        dims, base, loops = self._cuts(value)
+        if tier == "l2":
+            life = (0, len(self.ops) - 1)  # for turns in which it is not computed
+        cuts = self._cuts(value)
         is_table = False
         if is_operand:
             roles = {role_of(type(self.ops[step])) for step in steps}
             is_table = roles == {Role.MOVE}
-            kept = not is_table and Role.CONTRACT not in roles
+            kept = not is_table and Role.CONTRACT not in roles and not passing
         else:
-            kept = bool(steps) or bool(loops)
+            kept = (bool(steps) or bool(cuts.loops)) and not passing
         own = prod(tensor_of(value).get_shape()) * dtype_of(element).storage_bytes
-        held = Held(name, tier, width, dims, base, loops, life, kept, number)
+        loops = tuple(cuts.loops)
+        held = Held(name, tier, width, cuts.dims, cuts.base, loops, life, kept, number)
+        held.windows, held.halos = cuts.windows, cuts.halos
         held.is_operand, held.is_result, held.is_table = is_operand, is_result, is_table
+        held.is_shared = bool(self.streams.held) and is_operand and passing
         self.set.held.append(held)
         in_hbm = value is owner if is_operand else value in self.results
         self.set.hbm_bytes.append(own if in_hbm else 0)
 
-    def _cuts(
-        self, value: SSAValue
-    ) -> tuple[list[tuple[tuple[int, int], ...]], int, tuple[int, ...]]:
-        """Returns how the dimensions of a value are cut, the elements left, and the loops."""
-        cuts: list[tuple[tuple[int, int], ...]] = []
-        base, loops = 1, list[int]()
+    def _cuts(self, value: SSAValue) -> Cuts:
+        found = Cuts()
         for dim in self.table.dims(value):
             terms: list[tuple[int, int]] = []
+            halo: tuple[int, int] | None = None
             stride = 1
             for piece in reversed(leaves(dim)):
-                if (loop := self.loops.get(piece)) is None:
-                    base *= piece.size
+                leader = self.followers.leader(piece)
+                if (loop := self.loops.get(leader)) is None:
+                    found.base *= piece.size
                 else:
-                    terms.append((loop, stride))
-                    loops.append(loop)
+                    reach = self.followers.reach(value, piece)
+                    if reach != Reach() or piece.size != leader.size:
+                        halo = reach.before * stride, reach.after * stride
+                        found.windows[loop] = Window(reach.stride, reach.grow, piece.size)
+                    terms.append((loop, stride * reach.stride))
+                    found.loops.append(loop)
                 stride *= piece.size
-            cuts.append(tuple(reversed(terms)))
+            found.dims.append(tuple(reversed(terms)))
+            found.halos.append(halo)
         if any(dim == 0 for dim in tensor_of(value).get_shape()):
-            base = 0
-        return cuts, base, tuple(loops)
+            found.base = 0
+        return found
 
     def _add_attention(self, name: str, op: FlashAttentionOp, step: int) -> None:
         """Adds the scores and weights of an attention, cut along its keys."""
@@ -191,7 +252,8 @@ class _Builder:
         self.set.extents.append(max(keys, 1))
         self.set.inner.add(loop)
         self.set.before.append(set())
-        dims, _, loops = self._cuts(op.q)
+        cuts = self._cuts(op.q)
+        dims, loops = cuts.dims, cuts.loops
         base = prod(
             piece.size
             for dim in self.table.dims(op.q)[:3]
@@ -200,14 +262,14 @@ class _Builder:
         )
         width = dtype_of(op.accumulate).storage_bytes
         for inner, tier in ((SCORES, "l0c"), (WEIGHTS, "l1")):
-            cuts = [*dims[:3], ((loop, 1),)]
+            cut = [*dims[:3], ((loop, 1),)]
             number = len(self.set.held)
             self.set.held.append(
                 Held(
                     f"{name}.{inner}",
                     tier,
                     width,
-                    cuts,
+                    cut,
                     base,
                     (*loops, loop),
                     (step, step),

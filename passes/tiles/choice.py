@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ge_dialect.ge_exec.tiling import TIERS
+from ge_dialect.ge_exec.tiling import SHARED_TIER, TIERS
 from ge_dialect.passes.tiles.working_set import WorkingSet
 
 if TYPE_CHECKING:
@@ -49,8 +49,10 @@ class Excess:
 
 
 def tier_sizes(target: Target) -> dict[str, int]:
-    """Returns the bytes of the levels of memory of one core, by name."""
-    return {name: target.tiers[name].size for name in TIERS}
+    """Returns the bytes of the levels of memory of one core, by name: of L2 its share of one half,
+    since the other half is for what streams by."""
+    sizes = {name: target.tiers[name].size for name in TIERS}
+    return sizes | {SHARED_TIER: target.l2.size // 2 // target.cube_cores}
 
 
 def room(kernel: WorkingSet, sizes: Mapping[str, int]) -> dict[str, int]:
@@ -70,16 +72,27 @@ def choose_tiles(kernel: WorkingSet, sizes: Mapping[str, int]) -> list[int] | Ex
         sizes: Bytes of each tier, as `room` gives them.
     """
     tiles = list(kernel.extents)
+    if not (over := _over(kernel, tiles, sizes)):
+        return tiles
+    if (excess := smallest_excess(kernel, sizes)) is not None:
+        return excess
     floor = MIN_KEYS
-    while over := _over(kernel, tiles, sizes):
+    while over:
         found = _best_step(kernel, tiles, sizes, over, floor)
-        if found is None and floor > 1:
-            floor = 1
-        elif found is None:
+        if found is None:
+            # The highest load may be of several values, of which no loop cuts all.
+            found = _best_step(kernel, tiles, sizes, over + 1, 1)
+        if found is None:
             return _excess(kernel, tiles, sizes)
-        else:
-            tiles = found
+        tiles = found
+        over = _over(kernel, tiles, sizes)
     return tiles
+
+
+def smallest_excess(kernel: WorkingSet, sizes: Mapping[str, int]) -> Excess | None:
+    """Returns why not even tiles of one step fit; None where they do."""
+    tiles = [1] * len(kernel.extents)
+    return _excess(kernel, tiles, sizes) if _over(kernel, tiles, sizes) else None
 
 
 def _over(kernel: WorkingSet, tiles: Sequence[int], sizes: Mapping[str, int]) -> int:
@@ -111,5 +124,5 @@ def _excess(kernel: WorkingSet, tiles: Sequence[int], sizes: Mapping[str, int]) 
     peaks = kernel.peaks(tiles)
     tier = max(peaks, key=lambda name: peaks[name] - sizes[name])
     there = [one for one in kernel.held if one.tier == tier and one.kept]
-    largest = max(there, key=lambda one: one.tile_bytes(tiles))
+    largest = max(there, key=lambda one: one.tile_bytes(tiles, kernel.extents))
     return Excess(tier, peaks[tier], sizes[tier], largest.name)

@@ -14,7 +14,9 @@ from math import gcd
 
 from xdsl.ir import SSAValue
 
+from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.types import static_shape
+from ge_dialect.ge.windows import aligned_axes
 
 
 @dataclass(eq=False, slots=True)
@@ -81,12 +83,62 @@ def join(one: Iterable[Piece], other: Iterable[Piece]) -> None:
     fix([*first, *second])
 
 
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What a tile needs of a value that windows read: from `stride * a - before` to
+    `stride * b + after` where the loop runs from `a` to `b`, as far as there is something."""
+
+    stride: int = 1
+    before: int = 0
+    after: int = 0
+
+    @property
+    def grow(self) -> int:
+        """Steps that a tile has more than those of its loop."""
+        return self.before + self.after
+
+    def through(self, window: Reach) -> Reach:
+        """Returns the reach of the operand of a window whose result has this one."""
+        return Reach(
+            self.stride * window.stride,
+            self.before * window.stride + window.before,
+            self.after * window.stride + window.after,
+        )
+
+    def joined(self, other: Reach) -> Reach:
+        """Returns what covers both, which have one stride."""
+        before, after = max(self.before, other.before), max(self.after, other.after)
+        return Reach(self.stride, before, after)
+
+
+@dataclass(frozen=True, slots=True)
+class Slide:
+    """A window that slides along a dimension: operand 0 of an op follows the result."""
+
+    op: GEOp
+    axis: int
+    reach: Reach
+
+
 @dataclass
 class PieceTable:
-    """The pieces of the dimensions of values, all of static shape."""
+    """The pieces of the dimensions of values, all of static shape.
+
+    Attributes:
+        of_value: One list a dimension.
+        slides: The windows, in the order of the ops.
+        loose: Readers that take a part of a value that is whole, and the value.
+        reader: The op that says what it needs.
+    """
 
     of_value: dict[SSAValue, list[list[Piece]]] = field(
         default_factory=dict[SSAValue, list[list[Piece]]]
+    )
+    slides: list[Slide] = field(default_factory=list[Slide])
+    loose: set[tuple[GEOp, SSAValue]] = field(default_factory=set[tuple[GEOp, SSAValue]])
+    reader: GEOp | None = None
+    _parts: dict[tuple[GEOp, SSAValue], list[list[Piece]]] = field(
+        default_factory=dict[tuple[GEOp, SSAValue], list[list[Piece]]]
     )
 
     def dims(self, value: SSAValue) -> list[list[Piece]]:
@@ -95,12 +147,29 @@ class PieceTable:
         Raises:
             ValueError: The value has no static shape.
         """
+        if self.reader is not None and (self.reader, value) in self.loose:
+            key = (self.reader, value)
+            if key not in self._parts:
+                self._parts[key] = self._part(self.reader, value)
+            return self._parts[key]
         if (found := self.of_value.get(value)) is None:
             shape = static_shape(value.type)
             if shape is None:
                 raise ValueError("expected a static shape")
             found = self.of_value[value] = [[Piece(size)] for size in shape]
         return found
+
+    def _part(self, op: GEOp, value: SSAValue) -> list[list[Piece]]:
+        """Returns the dimensions of what an op takes of a value: what is whole of it is cut by
+        itself."""
+        self.reader = None
+        dims = list(self.dims(value))
+        self.reader = op
+        index = list(op.operands).index(value)
+        for axis, _ in aligned_axes(op, index):
+            found = leaves(dims[axis])
+            dims[axis] = [Piece(piece.size) if piece.fixed else piece for piece in found]
+        return dims
 
     def whole(self, *values: SSAValue) -> None:
         """Says that values have to be whole."""

@@ -12,7 +12,7 @@ from ge_dialect.ge.attention import DropoutOp, FlashAttentionOp, RotaryEmbedding
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.channel_normalization import BatchNormOp, GroupNormOp, InstanceNormOp
 from ge_dialect.ge.contractions import GemmOp, MatmulOp
-from ge_dialect.ge.convolution import WindowContractionOp
+from ge_dialect.ge.convolution import ConvOp, ConvTransposeOp, WindowContractionOp
 from ge_dialect.ge.indexing import GatherOp
 from ge_dialect.ge.integer_contractions import MatmulIntegerOp
 from ge_dialect.ge.movement import BroadcastToOp, ReshapeOp, TileOp, TransposeOp
@@ -23,9 +23,19 @@ from ge_dialect.ge.quantization import ScaledOp
 from ge_dialect.ge.rearrange import TriluOp
 from ge_dialect.ge.reductions import AxisSoftmaxOp, ReduceOp
 from ge_dialect.ge.selection import ArgReduceOp
-from ge_dialect.ge.types import normalize_axes, normalize_axis
+from ge_dialect.ge.types import normalize_axes, normalize_axis, tensor_of
 from ge_dialect.passes.fusion.tiling import Role, role_of
-from ge_dialect.passes.tiles.pieces import PieceTable, divide, fix, join, leaves, size_of
+from ge_dialect.passes.tiles.pieces import (
+    Piece,
+    PieceTable,
+    Reach,
+    Slide,
+    divide,
+    fix,
+    join,
+    leaves,
+    size_of,
+)
 
 
 def relate(table: PieceTable, op: GEOp) -> None:
@@ -34,6 +44,12 @@ def relate(table: PieceTable, op: GEOp) -> None:
     Raises:
         ValueError: A shape is not static.
     """
+    table.reader = op
+    _relate(table, op)
+    table.reader = None
+
+
+def _relate(table: PieceTable, op: GEOp) -> None:
     for op_class, rule in _RULES.items():
         if isinstance(op, op_class):
             rule(table, op)
@@ -205,19 +221,81 @@ def _gemm(table: PieceTable, op: GEOp) -> None:
 
 
 def _window(table: PieceTable, op: GEOp) -> None:
-    """The batch may be cut, and the filters of a plain convolution."""
-    source, result = table.dims(op.operands[0]), table.dims(op.results[0])
-    table.whole(*op.operands[1:])
+    """The batch may be cut, the filters, and images where windows slide."""
+    assert isinstance(op, WindowContractionOp)
+    source, result, filters = (table.dims(v) for v in (op.input, op.results[0], op.filter))
     join(source[0], result[0])
-    for dim in (*source[1:], *result[1:]):
+    if isinstance(op, ConvTransposeOp):
+        for dim in (*source[1:], *result[2:], filters[0], *filters[2:]):
+            fix(dim)
+        _outputs(op, table, filters[1], op.group.value.data == 1)
+        return
+    for dim in filters[1:]:
         fix(dim)
+    _channels_of(op, source[1], result[1])
+    _outputs(op, table, filters[0], True)
+    kernel = tensor_of(op.filter).get_shape()[2:]
+    for axis, size in enumerate(kernel, start=2):
+        _slide(table, op, axis, size)
+
+
+def _outputs(op: WindowContractionOp, table: PieceTable, filters: list[Piece], cut: bool) -> None:
+    """The channels of the result are those of the filters, and of what goes with each of them."""
+    made = table.dims(op.results[0])[1]
+    if not cut:
+        fix([*filters, *made])
+        table.whole(*op.operands[2:])
+        return
+    for operand in op.operands[2:]:
+        (own,) = table.dims(operand) or ([],)
+        if isinstance(op, ConvOp | ConvTransposeOp):
+            join(own, made)  # the bias
+        elif leaves(own):  # a zero point of each channel
+            fix([*own, *made])
+    join(filters, made)
+
+
+def _channels_of(op: WindowContractionOp, source: list[Piece], result: list[Piece]) -> None:
+    """Channels of the operand are whole, but for groups, which go with those of the result."""
+    groups = op.group.value.data
+    if groups == 1:
+        fix(source)
+        return
+    group = Piece(groups)
+    own, made = Piece(size_of(source) // groups, fixed=True), Piece(size_of(result) // groups)
+    join(source, [group, own])
+    join(result, [group, made])
+
+
+def _slide(table: PieceTable, op: GEOp, axis: int, kernel: int) -> None:
+    assert isinstance(op, WindowContractionOp | PoolOp)
+    at = axis - 2
+    stride, dilation = op.strides.get_values()[at], op.dilations.get_values()[at]
+    pads = op.pads.get_values()
+    pad = pads[at]
+    after = (kernel - 1) * dilation + 1 - stride - pad
+    source, result = table.dims(op.operands[0])[axis], table.dims(op.results[0])[axis]
+    reach = Reach(stride, pad, after)
+    if reach == Reach() and size_of(source) == size_of(result):
+        join(source, result)
+        return
+    full = size_of(source) + pad + pads[at + len(pads) // 2]
+    if (size_of(result) - 1) * stride + (kernel - 1) * dilation + 1 > full:
+        fix([*source, *result])  # a window of `ceil_mode`, which reaches beyond the padding
+        return
+    table.slides.append(Slide(op, axis, reach))
 
 
 def _pool(table: PieceTable, op: GEOp) -> None:
+    assert isinstance(op, PoolOp)
     if len(op.results) > 1:  # indices count elements of the whole operand
         table.whole(*op.operands, *op.results)
         return
-    _some_axes(table, op, lambda axis: axis < 2)
+    source, result = table.dims(op.operands[0]), table.dims(op.results[0])
+    join(source[0], result[0])
+    join(source[1], result[1])
+    for axis, size in enumerate(op.kernel.get_values(), start=2):
+        _slide(table, op, axis, size)
 
 
 def _attention(table: PieceTable, op: GEOp) -> None:

@@ -6,7 +6,9 @@ The rules, for one core:
   of a tile, in half of L1 at most: the other half passes operands through in blocks;
 - any other value that a product gives lies in L0C in f32, where it is summed up, as a whole tile;
 - any other value lies in UB, numbers of floats in f32, as vector units compute them;
-- operands of products and of index maps pass through in blocks, as do results that no loop cuts;
+- operands of products and of index maps pass through in blocks, as do results that no loop cuts,
+  and what streams (`streams.py`);
+- keys and values that projections of the kernel give lie in L2, while tiles of queries read them;
 - scores and weights of an attention are computed for a block of keys at a time, in the type it
   accumulates in: scores in L0C, weights in L1.
 
@@ -21,11 +23,31 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
+from ge_dialect.ge_exec.tiling import SHARED_TIER
+
 SUM_BYTES = 4
 """Bytes of a number while it is computed: f32, or i32 of integers."""
 
 GRANULE = 64
 """In bytes: every tile begins at a multiple. Source: CANN 8.5, transfers of L0C; L1 and UB: 32."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Tiles of a value that overlap along a loop: of `t` steps they have `t * stride + grow`, of
+    `size` at most."""
+
+    stride: int
+    grow: int
+    size: int
+
+    def steps(self, steps: int, extent: int) -> int:
+        """Returns the most steps that a tile has; all where the loop has one turn."""
+        return self.size if steps >= extent else min(self.size, steps * self.stride + self.grow)
+
+    def again(self, trips: int) -> float:
+        """Returns the part of the value that tiles read once more, where they overlap."""
+        return max(0, trips - 1) * max(0, self.grow) / max(1, self.size)
 
 
 @dataclass(slots=True)
@@ -46,6 +68,10 @@ class Held:
         owner: The index of the value whose bytes it has; its own otherwise.
         is_operand, is_result: Whether it comes from or goes to HBM.
         is_table: Whether only those of its elements are read that an index map wants.
+        is_shared: Whether what lies in L2 is computed from it; then inner loops read parts of it.
+        windows: The loops along which tiles overlap.
+        halos: Elements of each dimension that tiles have before and after; None where they do not
+            overlap.
     """
 
     name: str
@@ -60,10 +86,16 @@ class Held:
     is_operand: bool = False
     is_result: bool = False
     is_table: bool = False
+    is_shared: bool = False
+    windows: dict[int, Window] = field(default_factory=dict[int, Window])
+    halos: list[tuple[int, int] | None] = field(default_factory=list[tuple[int, int] | None])
 
-    def tile_bytes(self, tiles: Sequence[int]) -> int:
-        """Returns the bytes of a tile, given the steps of a tile along each loop."""
-        size = self.width * self.base * prod(tiles[loop] for loop in self.loops)
+    def tile_bytes(self, tiles: Sequence[int], extents: Sequence[int]) -> int:
+        """Returns the bytes of a tile, given the steps of a tile along each loop, and of all."""
+        size = self.width * self.base
+        for loop in self.loops:
+            window = self.windows.get(loop)
+            size *= tiles[loop] if window is None else window.steps(tiles[loop], extents[loop])
         return -(-size // GRANULE) * GRANULE
 
 
@@ -91,7 +123,7 @@ class WorkingSet:
         for index, one in enumerate(self.held):
             if not one.kept or one.owner != index:
                 continue
-            size = one.tile_bytes(tiles)
+            size = one.tile_bytes(tiles, self.extents)
             first, last = one.life
             found = changes.setdefault(one.tier, [])
             found.append((first, size))
@@ -101,10 +133,25 @@ class WorkingSet:
     def moved(self, tiles: Sequence[int]) -> int:
         """Returns the bytes that all tiles together read and write, outside of the chip."""
         return sum(
-            size * self.repeats(one, tiles)
+            size * self.repeats(one, tiles) + self._overlap(one, size, tiles)
             for one, size in zip(self.held, self.hbm_bytes, strict=True)
             if size
-        )
+        ) + sum(self._held_bytes(one, tiles) for one in self.held if one.tier == SHARED_TIER)
+
+    def _held_bytes(self, one: Held, tiles: Sequence[int]) -> int:
+        """The bytes of a value in L2 that turns of loops which do not cut it read."""
+        outer = set(range(len(self.extents))) - self.inner
+        turns = prod(self.trips(loop, tiles) for loop in outer - {*one.loops})
+        return one.width * one.base * prod(self.extents[loop] for loop in one.loops) * turns
+
+    def _overlap(self, one: Held, size: int, tiles: Sequence[int], l2_bytes: int = 0) -> int:
+        """The bytes of an operand that two tiles beside each other read, where `l2_bytes` do not
+        keep them until then."""
+        parts = 1.0
+        for loop, window in one.windows.items() if one.is_operand else ():
+            if self._touched(loop, tiles) > l2_bytes:
+                parts *= 1 + window.again(self.trips(loop, tiles))
+        return int(size * (parts - 1))
 
     def repeats(self, one: Held, tiles: Sequence[int]) -> int:
         """Returns how often the bytes of an operand are read; results are written once."""
@@ -125,6 +172,7 @@ class WorkingSet:
                 if self._touched(loop, tiles) > l2_bytes:
                     times *= self.trips(loop, tiles)
             found += size * (times - 1)
+            found += times * self._overlap(one, size, tiles, l2_bytes) if one.windows else 0
         return found
 
     def _touched(self, loop: int, tiles: Sequence[int]) -> int:
@@ -141,6 +189,11 @@ class WorkingSet:
         """
         if not one.is_operand or one.is_table:
             return []
+        if one.is_shared:
+            held = {
+                loop for other in self.held if other.tier == SHARED_TIER for loop in other.loops
+            }
+            return sorted(held - {*one.loops})
         last = max(one.loops, default=-1) if one.kept else len(self.extents)
         return [
             loop
@@ -156,6 +209,8 @@ class WorkingSet:
     def ordered(self, tiles: Sequence[int], l2_bytes: int) -> tuple[WorkingSet, list[int]]:
         """Returns the kernel and its tiles with that loop outermost that reads least again."""
         best, chosen = self.reread(tiles, l2_bytes), (self, list(tiles))
+        if any(one.tier == SHARED_TIER for one in self.held):
+            return chosen  # what is held is computed in the outer loops
         for first in range(1, len(tiles)):
             if not best:
                 break
@@ -174,6 +229,7 @@ class WorkingSet:
                 one,
                 dims=[tuple((place[loop], stride) for loop, stride in dim) for dim in one.dims],
                 loops=tuple(place[loop] for loop in one.loops),
+                windows={place[loop]: window for loop, window in one.windows.items()},
             )
             for one in self.held
         ]

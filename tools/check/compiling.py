@@ -10,6 +10,7 @@ from xdsl.passes import ModulePass
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.lowering.memory.heuristics import MemoryFullError
+from ge_dialect.lowering.tile_kernels import TilesFullError
 from ge_dialect.tools import api
 from ge_dialect.tools.dynamic_shapes import DynamicShapes, read_arguments, shapes_at
 
@@ -57,7 +58,7 @@ def compile_guarded(model: str, args: Namespace, options: api.CompileOptions) ->
         if checked and shapes.gears:
             check_gears(plan, model, args, shapes, options)
         return plan
-    except MemoryFullError as error:
+    except (MemoryFullError, TilesFullError) as error:
         raise explained(error, model, shapes, options) from error
     except GEError as error:
         from ge_dialect.tools.check.crash import FAULTS
@@ -109,18 +110,24 @@ def check_gears(
 
 
 def explained(
-    error: MemoryFullError, model: str, asked: DynamicShapes, options: api.CompileOptions
+    error: MemoryFullError | TilesFullError,
+    model: str,
+    asked: DynamicShapes,
+    options: api.CompileOptions,
 ) -> GEError:
     """Returns the error of a model that does not fit, with what would make it fit.
 
     Gears are not planned again: the error names the one that is too large by its plan.
     """
-    from ge_dialect.tools.remedies import Trials, with_remedies
+    from ge_dialect.tools.remedies import Trials, with_limits, with_remedies
 
     if asked.gears:
         return error
     shapes = {name: tuple(dims) for name, dims in (asked.shapes or {}).items()}
-    return with_remedies(error, Trials(model, shapes, options))
+    trials = Trials(model, shapes, options)
+    if isinstance(error, TilesFullError):
+        return with_limits(error, trials)
+    return with_remedies(error, trials)
 
 
 def _with_reproducer(

@@ -16,7 +16,7 @@ from ge_dialect.ge.dtypes import dtype_of
 from ge_dialect.ge.types import is_tensor
 from ge_dialect.passes.fusion.auto.groups import Group, Groups, elements_of, ops_of
 from ge_dialect.passes.fusion.auto.peak import Profile
-from ge_dialect.passes.fusion.footprint import Fit, fit
+from ge_dialect.passes.fusion.footprint import Fit, fit, fit_in_tiles
 from ge_dialect.passes.fusion.tiling import Role, role_of
 from ge_dialect.remarks import ReasonClass
 
@@ -217,11 +217,13 @@ class Chooser:
         return fit(ops_of(group), self.target, self.groups.alias).read_again
 
     def _fit(self, first: Group, last: Group) -> Fit:
-        key = self.groups.signatures.of_pair(first, last)
+        written = _written(first, last, self.groups)
+        kept = (value in written for value in (*first.writes, *last.writes))
+        key = (*self.groups.signatures.of_pair(first, last), *kept)
         if (found := self.fits.get(key)) is None:
             ops = first.leaves | last.leaves | first.views | last.views
             ordered = [ops[place] for place in sorted(ops)]
-            found = self.fits[key] = fit(ordered, self.target, self.groups.alias)
+            found = self.fits[key] = fit_in_tiles(ordered, self.target, self.groups.alias, written)
         return found
 
     def _slower(self, pair: _Pair, found: Fit) -> Refusal | None:
@@ -278,6 +280,16 @@ class Chooser:
     def _refuse(self, pair: _Pair, refusal: Refusal) -> None:
         if self.listening:
             self.refused.append((pair.first, pair.last, refusal, pair.saved))
+
+
+def _written(first: Group, last: Group, groups: Groups) -> list[SSAValue]:
+    """Returns what two groups would write as one: what others read of their values."""
+    own = {first.number, last.number}
+    return [
+        value
+        for value in (*first.writes, *last.writes)
+        if value in groups.outside or not groups.users.get(value, {}).keys() <= own
+    ]
 
 
 def _behind(value: SSAValue, groups: Groups) -> SSAValue | None:

@@ -18,12 +18,13 @@ from ge_dialect.ge.structure import FusionOp
 from ge_dialect.ge.types import is_tensor
 from ge_dialect.passes.fusion.auto.groups import Groups, may_grow, ops_of
 from ge_dialect.passes.fusion.build import is_scalar_constant
-from ge_dialect.passes.fusion.footprint import fit
+from ge_dialect.passes.fusion.footprint import fit_in_tiles
 from ge_dialect.passes.fusion.tiling import EXPANDING, Role, role_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from ge_dialect.passes.fusion.auto.groups import Group
     from ge_dialect.targets import Target
 
 _MAX_OPS = 8
@@ -45,13 +46,18 @@ def groups_of(block: Block, growing: Collection[str], target: Target) -> Groups:
         short = [
             group
             for group in groups.groups.values()
-            if groups.copies(group) and fit(ops_of(group), target, groups.alias).shortage
+            if groups.copies(group) and _is_short(group, groups, target)
         ]
         if not short:
             return groups
         seen = {op for group in short for op in groups.copies(group)}
         cones = {root: cone for root, cone in cones.items() if not seen.intersection(cone)}
     return Groups(block, growing)
+
+
+def _is_short(group: Group, groups: Groups, target: Target) -> bool:
+    found = fit_in_tiles(ops_of(group), target, groups.alias, list(group.writes))
+    return found.shortage is not None
 
 
 def _cones(block: Block, growing: Collection[str]) -> dict[GEOp, list[GEOp]]:

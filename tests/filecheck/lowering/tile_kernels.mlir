@@ -37,14 +37,9 @@ func.func @attention(%q: tensor<1x2x32x16xf16>, %k: tensor<1x2x64x16xf16>) -> te
 
 // -----
 
-// A row that does not fit: the kernel is split into its ops, in the order of its body.
-// CHECK:       ge_exec.kernel @AddNorm_0
-// CHECK:         ge_exec.launch 0 @AddNorm_0
-// SMALL-NOT:   ge_exec.kernel @AddNorm_0
-// SMALL:       ge_exec.launch 0 @Add_0
-// SMALL-NEXT:  ge_exec.launch 1 @RmsNorm_0
-// REMARK:      remark: [missed] ge-tile-kernels: tile: ge_exec.kernel: 'AddNorm_0' does not fit on the chip: its smallest tile needs
-// REMARK-SAME: [COST]
+// Rows of a norm of what is cheap to make again are longer than the memory: they pass in blocks.
+// SMALL:       ge_exec.kernel @AddNorm_0 "AddNorm" engine "vector" flops {{[0-9]+}} tiles <[],
+// SMALL-SAME:    "in0" ub[4096, 4096] (-, -), "add0" ub[0, 4096] (-, -), "rms_norm1" ub[
 func.func @long_rows(%x: tensor<2x2048xf32>) -> tensor<2x2048xf32> {
   %y = ge.fusion "AddNorm" (%x) : (tensor<2x2048xf32>) -> tensor<2x2048xf32> {
   ^bb0(%a: tensor<2x2048xf32>):
@@ -53,6 +48,64 @@ func.func @long_rows(%x: tensor<2x2048xf32>) -> tensor<2x2048xf32> {
     ge.yield %n : tensor<2x2048xf32>
   }
   func.return %y : tensor<2x2048xf32>
+}
+
+// -----
+
+// Near miss, a row that does not fit: the kernel is split into its ops, in the order of its body.
+// CHECK:       ge_exec.kernel @SoftmaxNorm_0
+// CHECK:         ge_exec.launch 0 @SoftmaxNorm_0
+// SMALL-NOT:   ge_exec.kernel @SoftmaxNorm_0
+// SMALL:       ge_exec.kernel @SoftmaxV2_0 {{.*}} tiles <[], ["in0" ub[0, 4096] (-, -), "softmax0" ub[4096, 4096] (-, -)]>
+// SMALL:       ge_exec.launch 0 @SoftmaxV2_0
+// SMALL-NEXT:  ge_exec.launch 1 @RmsNorm_0
+// REMARK:      remark: [missed] ge-tile-kernels: tile: ge_exec.kernel: 'SoftmaxNorm_0' does not fit on the chip: its smallest tile needs
+// REMARK-SAME: [COST]
+func.func @two_passes(%x: tensor<2x2048xf32>) -> tensor<2x2048xf32> {
+  %y = ge.fusion "SoftmaxNorm" (%x) : (tensor<2x2048xf32>) -> tensor<2x2048xf32> {
+  ^bb0(%a: tensor<2x2048xf32>):
+    %s = ge.softmax %a axis -1 : (tensor<2x2048xf32>) -> tensor<2x2048xf32>
+    %n = ge.rms_norm %s axis -1 epsilon 1.000000e-05 : (tensor<2x2048xf32>) -> tensor<2x2048xf32>
+    ge.yield %n : tensor<2x2048xf32>
+  }
+  func.return %y : tensor<2x2048xf32>
+}
+
+// -----
+
+// A window slides over rows of an image: tiles of the operand have one row more on each side.
+// SMALL:       ge_exec.kernel @ConvRelu_0 "ConvRelu" engine "cube" flops {{[0-9]+}} tiles <[16 by 8, 32 by 8, 32 by 16],
+// SMALL-SAME:    "in0" l1[{{.*}}] (-, -, 1 halo 1 1, 2 halo 1 1), "in1" l1[{{.*}}] (0, -, -, -),
+// SMALL-SAME:    "conv0" l0c[{{.*}}] (-, 0, 1, 2), "relu1" ub[{{.*}}] (-, 0, 1, 2)]> {
+func.func @rows_of_images(%x: tensor<1x16x32x32xf16>, %f: tensor<16x16x3x3xf16>) -> tensor<1x16x32x32xf16> {
+  %y = ge.fusion "ConvRelu" (%x, %f) : (tensor<1x16x32x32xf16>, tensor<16x16x3x3xf16>) -> tensor<1x16x32x32xf16> {
+  ^bb0(%a: tensor<1x16x32x32xf16>, %b: tensor<16x16x3x3xf16>):
+    %c = ge.conv %a, %b strides [1, 1] pads [1, 1, 1, 1] dilations [1, 1] group 1
+      : (tensor<1x16x32x32xf16>, tensor<16x16x3x3xf16>) -> tensor<1x16x32x32xf16>
+    %r = ge.relu %c : (tensor<1x16x32x32xf16>) -> tensor<1x16x32x32xf16>
+    ge.yield %r : tensor<1x16x32x32xf16>
+  }
+  func.return %y : tensor<1x16x32x32xf16>
+}
+
+// -----
+
+// Keys and values that are computed are taken head by head: those of a head lie in L2.
+// SMALL:       ge_exec.kernel @Heads_0 "Heads" engine "cube" flops {{[0-9]+}} tiles <[4 by 1, 64 by 8],
+// SMALL-SAME:    "matmul0" l0c[{{.*}}] (-, 0*16)
+// SMALL-SAME:    "transpose2" l2[0, 2048] (0, -, -)
+func.func @heads(%q: tensor<1x4x64x16xf16>, %x: tensor<64x64xf16>, %w: tensor<64x64xf16>) -> tensor<1x4x64x16xf16> {
+  %y = ge.fusion "Heads" (%q, %x, %w) : (tensor<1x4x64x16xf16>, tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<1x4x64x16xf16> {
+  ^bb0(%a: tensor<1x4x64x16xf16>, %b: tensor<64x64xf16>, %c: tensor<64x64xf16>):
+    %p = ge.matmul %b, %c : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16>
+    %r = ge.reshape %p : (tensor<64x64xf16>) -> tensor<64x4x16xf16>
+    %t = ge.transpose %r perm [1, 0, 2] : (tensor<64x4x16xf16>) -> tensor<4x64x16xf16>
+    %k = ge.reshape %t : (tensor<4x64x16xf16>) -> tensor<1x4x64x16xf16>
+    %o = ge.flash_attention %a, %k, %k scale 2.500000e-01
+      : (tensor<1x4x64x16xf16>, tensor<1x4x64x16xf16>, tensor<1x4x64x16xf16>) -> tensor<1x4x64x16xf16>
+    ge.yield %o : tensor<1x4x64x16xf16>
+  }
+  func.return %y : tensor<1x4x64x16xf16>
 }
 
 // -----
