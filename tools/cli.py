@@ -30,8 +30,6 @@ def run_tool(
         body: Takes the arguments, returns the exit code.
         argv: Arguments without the program's name; None for the process's own.
     """
-    # A compilation makes many objects, little garbage, and ends: looking for it costs more.
-    gc.set_threshold(10_000_000, 50, 50)
     before = _end_cleanly_on_sigterm()
     try:
         return body(argv)
@@ -75,12 +73,6 @@ def _end_cleanly_on_sigterm() -> signal.Handlers | Callable[..., object] | int |
         return signal.signal(signal.SIGTERM, terminate)
     except ValueError:  # not the main thread of a process
         return None
-
-
-def without_blas_threads() -> None:
-    """Keeps numpy from starting a thread a core: a compilation multiplies no matrices, and they
-    cost a tenth of its CPU time. What the user has set stands. To be called before numpy loads."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def one_line(text: str) -> str:
