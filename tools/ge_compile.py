@@ -39,6 +39,11 @@ def run(argv: Sequence[str] | None) -> int:
             check_writable(path)
     from ge_dialect.tools.check.compiling import compile_guarded
 
+    if argv is None:
+        from ge_dialect.tools.quick_ir import quicken_ir
+
+        quicken_ir()
+
     plan = compile_guarded(model, args, options_of(args))
     plan.save(output)
     # Made once: the run of the plan is simulated for it.
