@@ -19,6 +19,7 @@ from xdsl.ir import (
     BlockArgument,
     BlockOps,
     Data,
+    IRWithName,
     Operation,
     OpResult,
     ParametrizedAttribute,
@@ -35,6 +36,7 @@ _GETTERS: tuple[tuple[type, str, str], ...] = (
     (BlockArgument, "owner", "block"),
     (Operation, "next_op", "_next_op"),
     (Operation, "prev_op", "_prev_op"),
+    (IRWithName, "name_hint", "_name"),
     (Use, "operation", "_operation"),
     (Use, "index", "_index"),
 )
@@ -60,6 +62,7 @@ def quicken_ir() -> None:
     for owner in _BY_IDENTITY:
         setattr(owner, "__eq__", object.__eq__)  # noqa: B010  # pyright knows better
         setattr(owner, "__hash__", object.__hash__)  # noqa: B010
+    IRWithName.extract_valid_name = classmethod(_valid_name)  # pyright: ignore[reportAttributeAccessIssue]
     for owner, name, method in (
         (BlockOps, "__iter__", _ops_of),
         (Block, "walk", _walk_block),
@@ -68,6 +71,18 @@ def quicken_ir() -> None:
         (Attribute, "__post_init__", _check_attribute),
     ):
         setattr(owner, name, method)
+
+
+_extract_name = IRWithName.extract_valid_name
+_NAMES: dict[str | None, str | None] = {None: None}
+"""Names that were valid, and what is left of them."""
+
+
+def _valid_name(cls: type[IRWithName], name: str | None) -> str | None:
+    """As `IRWithName.extract_valid_name`, which looks at each character every time."""
+    if (found := _NAMES.get(name)) is None and name is not None:
+        found = _NAMES[name] = _extract_name(name)
+    return found
 
 
 def _ops_of(self: BlockOps) -> Iterator[Operation]:
