@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.attributes import WeightAttr
 from ge_dialect.ge.base import Engine, GEOp
 from ge_dialect.ge.constants import SMALL_BYTES, ConstantOp, constant_attr
@@ -29,6 +30,7 @@ class KernelTable:
     taken: set[str] = field(default_factory=set[str])
     by_fingerprint: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
     counts: dict[str, int] = field(default_factory=dict[str, int])
+    numbers: Numbers = field(default_factory=lambda: Numbers())
 
     def kernel_of(self, op: GEOp) -> tuple[str, Sequence[SSAValue]]:
         """Returns the symbol of the kernel that computes `op`, and the values it reads.
@@ -36,7 +38,7 @@ class KernelTable:
         Small constants become part of the kernel, so they are not among the values.
         """
         values = external_values(op)
-        key = fingerprint(op, values)
+        key = fingerprint(op, values, self.numbers)
         if (symbol := self.by_fingerprint.get(key)) is None:
             symbol = self._add(op, kernel_body(op, values))
             self.by_fingerprint[key] = symbol
@@ -136,36 +138,61 @@ def external_values(op: Operation, with_repeats: bool = False) -> Sequence[SSAVa
     return found if with_repeats else list(dict.fromkeys(found))
 
 
-def fingerprint(op: GEOp, values: Sequence[SSAValue]) -> Hashable:
+@dataclass
+class Numbers:
+    """A number for each attribute, the same for equal ones.
+
+    By identity first: the types and properties of equal ops are mostly the same objects, and
+    hashing a type walks all of it.
+    """
+
+    by_identity: dict[int, tuple[Attribute, int]] = field(
+        default_factory=dict[int, tuple[Attribute, int]]
+    )
+    by_value: dict[Attribute, int] = field(default_factory=dict[Attribute, int])
+
+    def of(self, attr: Attribute) -> int:
+        """Returns the number of an attribute."""
+        if (known := self.by_identity.get(id(attr))) is None:
+            number = self.by_value.setdefault(attr, len(self.by_value))
+            known = self.by_identity[id(attr)] = attr, number
+        return known[1]
+
+
+def fingerprint(op: GEOp, values: Sequence[SSAValue], numbers: Numbers) -> Hashable:
     """Returns a value that is equal for ops that compute the same: no names, no locations.
 
     Args:
         op: Any op.
         values: What it reads from outside, in order; immediates count by value, others by type.
+        numbers: Of the attributes seen so far.
     """
-    numbers: dict[SSAValue, int] = {}
-    inputs: list[Hashable] = []
+    places = {value: place for place, value in enumerate(values)}
+    inputs: list[int] = []
     for value in values:
-        numbers[value] = len(numbers)
-        inputs.append(constant_attr(value) if is_immediate(value) else value.type)
-    return tuple(inputs), _op_key(op, numbers)
+        constant = constant_attr(value) if is_immediate(value) else None
+        inputs.append(numbers.of(value.type if constant is None else constant))
+    return tuple(inputs), _op_key(op, places, numbers)
 
 
-def _op_key(op: Operation, numbers: dict[SSAValue, int]) -> Hashable:
-    operands = tuple(numbers[operand] for operand in op.operands)
+def _op_key(op: Operation, places: dict[SSAValue, int], numbers: Numbers) -> Hashable:
+    operands = tuple([places[operand] for operand in operands_of(op)])
     for result in op.results:
-        numbers[result] = len(numbers)
+        places[result] = len(places)
+    properties = op.properties
     return (
         op.name,
         operands,
-        tuple(sorted(op.properties.items(), key=lambda item: item[0])),
-        tuple(result.type for result in op.results),
-        tuple(_block_key(block, numbers) for region in op.regions for block in region.blocks),
+        tuple([(name, numbers.of(properties[name])) for name in sorted(properties)]),
+        tuple([numbers.of(result.type) for result in op.results]),
+        tuple(
+            [_block_key(block, places, numbers) for region in op.regions for block in region.blocks]
+        ),
     )
 
 
-def _block_key(block: Block, numbers: dict[SSAValue, int]) -> Hashable:
+def _block_key(block: Block, places: dict[SSAValue, int], numbers: Numbers) -> Hashable:
     for argument in block.args:
-        numbers[argument] = len(numbers)
-    types = tuple(argument.type for argument in block.args)
-    return types, tuple(_op_key(op, numbers) for op in block.ops)
+        places[argument] = len(places)
+    types = tuple([numbers.of(argument.type) for argument in block.args])
+    return types, tuple([_op_key(op, places, numbers) for op in block.ops])

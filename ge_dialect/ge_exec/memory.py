@@ -6,10 +6,11 @@ Objects never have one: no plan can say how many bytes they need.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, StringAttr, UnitAttr
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -87,6 +88,15 @@ class PlacedOp(IRDLOperation):
             raise VerifyException(f"expected 'offset' >= 0, got {self.offset.value.data}")
 
 
+def build_placed(op: PlacedOp, type: StorageType, properties: Mapping[str, Attribute]) -> None:
+    """Builds an op that has no place yet.
+
+    A plan has one for each weight and each result: the general constructor of IRDL takes four times
+    as long.
+    """
+    Operation.__init__(op, properties=properties, result_types=[type])
+
+
 @irdl_op_definition
 class InputOp(PlacedOp):
     """An input of the plan: the caller's bytes are here before the first task.
@@ -112,14 +122,8 @@ class InputOp(PlacedOp):
     )
 
     def __init__(self, io_name: str, type: StorageType, *, donated: bool = False):
-        super().__init__(
-            operands=[None],
-            properties={
-                "io_name": StringAttr(io_name),
-                "donated": UnitAttr() if donated else None,
-            },
-            result_types=[type],
-        )
+        given = {"donated": UnitAttr()} if donated else {}
+        build_placed(self, type, {"io_name": StringAttr(io_name), **given})
 
     @property
     def is_object(self) -> bool:
@@ -153,7 +157,7 @@ class WeightOp(PlacedOp):
     assembly_format = "$value (`in` $arena^ `offset` $offset)? attr-dict `:` type($result)"
 
     def __init__(self, value: WeightAttr, type: MemRefType[Attribute]):
-        super().__init__(operands=[None], properties={"value": value}, result_types=[type])
+        build_placed(self, type, {"value": value})
 
     def verify_(self) -> None:
         super().verify_()
@@ -188,7 +192,7 @@ class BufferOp(PlacedOp):
     )
 
     def __init__(self, type: BufferType):
-        super().__init__(operands=[None], result_types=[type])
+        build_placed(self, type, {})
 
     @property
     def l2_offset(self) -> int | None:
@@ -259,8 +263,8 @@ class ViewOp(IRDLOperation):
     assembly_format = "$source `offset` $offset attr-dict `:` type($source) `->` type($result)"
 
     def __init__(self, source: SSAValue, type: BufferType, offset: int = 0):
-        super().__init__(
-            operands=[source], properties={"offset": int_attr(offset)}, result_types=[type]
+        Operation.__init__(
+            self, operands=[source], properties={"offset": int_attr(offset)}, result_types=[type]
         )
 
     def verify_(self) -> None:

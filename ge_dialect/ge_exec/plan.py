@@ -95,42 +95,42 @@ class PlanOp(IRDLOperation):
     @property
     def streams(self) -> Sequence[StreamOp]:
         """The streams, in the order they are written."""
-        return [op for op in self.body.block.ops if isinstance(op, StreamOp)]
+        return [op for op in self.body.block.ops if type(op) is StreamOp]
 
     @property
     def inputs(self) -> Sequence[InputOp]:
         """The inputs, in the order of the model."""
-        return [op for op in self.body.block.ops if isinstance(op, InputOp)]
+        return [op for op in self.body.block.ops if type(op) is InputOp]
 
     @property
     def outputs(self) -> Sequence[OutputOp]:
         """The outputs, in the order of the model."""
-        return [op for op in self.body.block.ops if isinstance(op, OutputOp)]
+        return [op for op in self.body.block.ops if type(op) is OutputOp]
 
     @property
     def symbols(self) -> Sequence[SymbolOp]:
         """The symbols, in the order in which they become known."""
-        return [op for op in self.body.block.ops if isinstance(op, SymbolOp)]
+        return [op for op in self.body.block.ops if type(op) is SymbolOp]
 
     @property
     def guards(self) -> Sequence[GuardOp]:
         """What has to hold of the symbols."""
-        return [op for op in self.body.block.ops if isinstance(op, GuardOp)]
+        return [op for op in self.body.block.ops if type(op) is GuardOp]
 
     @property
     def weights(self) -> Sequence[WeightOp]:
         """The weights, in the order of first use."""
-        return [op for op in self.body.block.ops if isinstance(op, WeightOp)]
+        return [op for op in self.body.block.ops if type(op) is WeightOp]
 
     @property
     def buffers(self) -> Sequence[BufferOp]:
         """The buffers, in the order of first use."""
-        return [op for op in self.body.block.ops if isinstance(op, BufferOp)]
+        return [op for op in self.body.block.ops if type(op) is BufferOp]
 
     @property
     def objects(self) -> Sequence[ObjectOp]:
         """The objects on the heap, in the order of first use."""
-        return [op for op in self.body.block.ops if isinstance(op, ObjectOp)]
+        return [op for op in self.body.block.ops if type(op) is ObjectOp]
 
     def tasks(self) -> Sequence[TaskOp]:
         """Returns the tasks of all streams, in the order of the plan; a branch or loop is one."""
