@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import chain
 
 import onnx
 
@@ -45,11 +44,18 @@ def _texts(model: onnx.ModelProto) -> list[object]:
 def _add_graph(graph: onnx.GraphProto, found: list[object]) -> None:
     found.append(graph.name)
     found += [tensor.name for tensor in graph.initializer]
-    for value in chain(graph.input, graph.output, graph.value_info):
-        found.append(value.name)
-        if value.type.WhichOneof("value") == "tensor_type":
-            found += [dim.dim_param for dim in value.type.tensor_type.shape.dim]
+    values = (*graph.input, *graph.output, *graph.value_info)
+    found += [value.name for value in values]
+    for type_ in different_types(values):
+        if type_.WhichOneof("value") == "tensor_type":
+            found += [dim.dim_param for dim in type_.tensor_type.shape.dim]
     _add_nodes(graph.node, found)
+
+
+def different_types(values: Iterable[onnx.ValueInfoProto]) -> Iterable[onnx.TypeProto]:
+    """Returns the types of values, each once: a model repeats a few, and comparing their bytes is
+    quicker than looking into each."""
+    return {(type_ := value.type).SerializeToString(): type_ for value in values}.values()
 
 
 def _add_nodes(nodes: Iterable[onnx.NodeProto], found: list[object]) -> None:

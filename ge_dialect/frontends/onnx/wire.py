@@ -151,6 +151,12 @@ class _Scanner:
         self.fields += 1
         if self.fields > _MAX_FIELDS:
             raise self.corrupt(position, f"more than {_MAX_FIELDS} fields")
+        if 0 < position < end - 1:
+            # Tag and length in a byte each: most fields.
+            tag, length = self.data[position], self.data[position + 1]
+            after = position + 2 + length
+            if tag & 0x87 == _LEN < tag and length <= _LOW_BITS and after <= end:
+                return tag >> 3, _LEN, position + 2, after
         tag, content = self.varint(position, end, depth)
         number, wire = tag >> 3, tag & 7
         if position == 0 and (number, wire) not in _MODEL_TAGS:
