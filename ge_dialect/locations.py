@@ -28,8 +28,9 @@ _NOWHERE = NoneAttr()
 def name_location(name: str) -> NameLoc:
     """Returns the location of the node that the user knows as `name`."""
     # Without the check of its parts, which takes three times as long as everything else.
-    location = object.__new__(NameLoc)
-    object.__setattr__(location, "desc", StringAttr(name))
+    location, text = object.__new__(NameLoc), object.__new__(StringAttr)
+    object.__setattr__(text, "data", name)
+    object.__setattr__(location, "desc", text)
     object.__setattr__(location, "location", _NOWHERE)
     return location
 
