@@ -44,7 +44,6 @@ from ge_dialect.lowering.schedule.labels import carry_label
 from ge_dialect.passes.zero_copy.marks import views_of
 from ge_dialect.symbols import SymbolRange
 
-
 Pairs: TypeAlias = Sequence[tuple[int, int]]
 """Operand and result of an op, by number."""
 

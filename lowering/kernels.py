@@ -17,6 +17,27 @@ from ge_dialect.ge_exec import KernelOp
 
 
 @dataclass
+class Numbers:
+    """A number for each attribute, the same for equal ones.
+
+    By identity first: the types and properties of equal ops are mostly the same objects, and
+    hashing a type walks all of it.
+    """
+
+    by_identity: dict[int, tuple[Attribute, int]] = field(
+        default_factory=dict[int, tuple[Attribute, int]]
+    )
+    by_value: dict[Attribute, int] = field(default_factory=dict[Attribute, int])
+
+    def of(self, attr: Attribute) -> int:
+        """Returns the number of an attribute."""
+        if (known := self.by_identity.get(id(attr))) is None:
+            number = self.by_value.setdefault(attr, len(self.by_value))
+            known = self.by_identity[id(attr)] = attr, number
+        return known[1]
+
+
+@dataclass
 class KernelTable:
     """The kernels of a module, found again by what they compute; new ones go before `anchor`.
 
@@ -30,7 +51,7 @@ class KernelTable:
     taken: set[str] = field(default_factory=set[str])
     by_fingerprint: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
     counts: dict[str, int] = field(default_factory=dict[str, int])
-    numbers: Numbers = field(default_factory=lambda: Numbers())
+    numbers: Numbers = field(default_factory=Numbers)
 
     def kernel_of(self, op: GEOp) -> tuple[str, Sequence[SSAValue]]:
         """Returns the symbol of the kernel that computes `op`, and the values it reads.
@@ -136,27 +157,6 @@ def external_values(op: Operation, with_repeats: bool = False) -> Sequence[SSAVa
             if operand not in inside
         ]
     return found if with_repeats else list(dict.fromkeys(found))
-
-
-@dataclass
-class Numbers:
-    """A number for each attribute, the same for equal ones.
-
-    By identity first: the types and properties of equal ops are mostly the same objects, and
-    hashing a type walks all of it.
-    """
-
-    by_identity: dict[int, tuple[Attribute, int]] = field(
-        default_factory=dict[int, tuple[Attribute, int]]
-    )
-    by_value: dict[Attribute, int] = field(default_factory=dict[Attribute, int])
-
-    def of(self, attr: Attribute) -> int:
-        """Returns the number of an attribute."""
-        if (known := self.by_identity.get(id(attr))) is None:
-            number = self.by_value.setdefault(attr, len(self.by_value))
-            known = self.by_identity[id(attr)] = attr, number
-        return known[1]
 
 
 def fingerprint(op: GEOp, values: Sequence[SSAValue], numbers: Numbers) -> Hashable:

@@ -7,14 +7,12 @@ import gc
 import os
 import signal
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.source_text import check_strings
 
 if TYPE_CHECKING:
     from xdsl.utils.exceptions import ParseError
@@ -98,6 +96,8 @@ def decode_text(path: str, data: bytes) -> str:
     Raises:
         GEError: It is not text, or a string in it does not end.
     """
+    from ge_dialect.source_text import check_strings
+
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -118,6 +118,8 @@ def write_atomically(path: str, data: bytes) -> None:
     Raises:
         GEError: The folder is not there, not writable or full.
     """
+    import tempfile
+
     found = Path(path)
     try:
         if found.exists() and not found.is_file():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -62,6 +61,8 @@ def builtin_target(name: str) -> Target:
 
 @cache
 def _builtin(key: str, spelled: str) -> Target:
+    from difflib import get_close_matches
+
     known = {name.lower(): name for name in target_names()}
     if (name := known.get(key)) is None:
         family = [found for low, found in known.items() if key and low.startswith(key)]

@@ -122,9 +122,13 @@ class _Scanner:
                 continue
             number, wire, content, after = self.next_field(position, end, depth)
             child = children.get(number) if wire == _LEN else None
-            if child is not None and after - content > self.threshold and (
-                # A node without this byte has no attribute, however long its metadata are.
-                child != "NodeProto" or self.data.find(_ATTRIBUTE_TAG, content, after) >= 0
+            if (
+                child is not None
+                and after - content > self.threshold
+                and (
+                    # A node without this byte has no attribute, however long its metadata are.
+                    child != "NodeProto" or self.data.find(_ATTRIBUTE_TAG, content, after) >= 0
+                )
             ):
                 replaced = self.replace(child, number, content, after, depth)
                 if replaced is not None:
