@@ -45,8 +45,16 @@ def location_names(op: Operation) -> tuple[str, ...]:
 
     Places in a file count as well, as `file:line:column`.
     """
-    places = places_of(op.location)
-    return tuple(dict.fromkeys(name for p in places if (name := _name(p)) is not None))
+    location = op.location
+    if type(location) is NameLoc:
+        return (location.desc.data,)
+    found: dict[str, None] = {}
+    for place in places_of(location):
+        if type(place) is NameLoc:
+            found[place.desc.data] = None
+        elif (name := _name(place)) is not None:
+            found[name] = None
+    return tuple(found)
 
 
 def location_name(op: Operation) -> str | None:
@@ -70,8 +78,10 @@ def fuse(locations: Iterable[LocationAttr]) -> LocationAttr:
     for location in locations:
         for place in (location,) if type(location) is NameLoc else places_of(location):
             # The name alone is hashed in a third of the time.
-            plain = type(place) is NameLoc and type(place.location) is NoneAttr
-            places.setdefault(place.desc.data if plain else place, place)
+            if isinstance(place, NameLoc) and isinstance(place.location, NoneAttr):
+                places.setdefault(place.desc.data, place)
+            else:
+                places.setdefault(place, place)
     if not places:
         return UnknownLoc()
     if len(places) == 1:

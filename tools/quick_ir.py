@@ -73,7 +73,7 @@ def quicken_ir() -> None:
         setattr(owner, name, method)
 
 
-_extract_name = IRWithName.extract_valid_name
+_extract_name = vars(IRWithName)["extract_valid_name"].__func__
 _NAMES: dict[str | None, str | None] = {None: None}
 """Names that were valid, and what is left of them."""
 
@@ -81,7 +81,7 @@ _NAMES: dict[str | None, str | None] = {None: None}
 def _valid_name(cls: type[IRWithName], name: str | None) -> str | None:
     """As `IRWithName.extract_valid_name`, which looks at each character every time."""
     if (found := _NAMES.get(name)) is None and name is not None:
-        found = _NAMES[name] = _extract_name(name)
+        found = _NAMES[name] = _extract_name(cls, name)
     return found
 
 
@@ -170,7 +170,8 @@ def _defaults_of(op_class: type[IRDLOperation]) -> tuple[_Defaults, _Defaults]:
 def _check_attribute(self: Attribute) -> None:
     """As `Attribute.__post_init__`: `_verify` is what a class adds to it."""
     self._verify()  # pyright: ignore[reportPrivateUsage]  # of the same class in xDSL
-    if type(self) not in _SOUND:
+    kind: type = type(self)
+    if kind not in _SOUND:
         if not isinstance(self, Data | ParametrizedAttribute):
             raise TypeError("Attributes should only be Data or ParametrizedAttribute")
-        _SOUND.add(type(self))
+        _SOUND.add(kind)
