@@ -15,9 +15,10 @@ from xdsl.passes import ModulePass
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.access import operands_of
-from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.ge.constants import constant_attr
 from ge_dialect.ge.structure import HostCallOp
 from ge_dialect.ge.types import is_tensor, static_shape
+from ge_dialect.interpreters.folding import is_shape_computation
 from ge_dialect.lowering.assign_streams import check_streams
 from ge_dialect.lowering.bufferize import BufferizePass
 from ge_dialect.lowering.verify_plan import VerifyPlanPass
@@ -144,12 +145,14 @@ class Outlining:
 
 def is_settled(module: ModuleOp) -> bool:
     """Whether inference has nothing to do in a graph but to check it: every type is static, and no
-    op is evaluated since all it reads is constant, or promoted."""
+    op will be evaluated or promoted."""
     static: dict[int, Attribute] = {}  # by identity: equal types are mostly the same object
     for op in graph_ops(module):
         if op.regions or isinstance(op, HostCallOp):
             return False
-        if all(isinstance(value.owner, ConstantOp) for value in operands_of(op)):
+        if all(constant_attr(value) is not None for value in operands_of(op)) and (
+            is_shape_computation(op)
+        ):
             return False
         for result in op.results:
             type_ = result.type
