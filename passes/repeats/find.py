@@ -57,7 +57,7 @@ def find_run(block: Block, least_repeats: int) -> Run | None:
     """Returns the longest run of at least `least_repeats` equal blocks, or None."""
     ops: list[Operation] = []
     for op in block.ops:
-        if not isinstance(op, ConstantOp | ReturnOp):
+        if type(op) is not ConstantOp and type(op) is not ReturnOp:
             if not isinstance(op, GEOp) or op.regions or op.attributes:
                 return None
             ops.append(op)

@@ -36,7 +36,7 @@ def graph_ops(module: ModuleOp) -> Iterator[GEOp]:
 
 def _region_ops(region: Region) -> Iterator[GEOp]:
     for op in region.block.ops:
-        if not isinstance(op, GEOp) or isinstance(op, ConstantOp):
+        if type(op) is ConstantOp or not isinstance(op, GEOp):
             continue
         yield op
         if not isinstance(op, FusionOp):
