@@ -9,7 +9,6 @@ from __future__ import annotations
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     prop_def,
@@ -17,14 +16,14 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.ge.attributes import GuardAttr, SymbolAttr
-from ge_dialect.ge.base import I64Attr, int_attr
+from ge_dialect.ge.base import FormattedOp, I64Attr, int_attr
 from ge_dialect.ge.types import is_tensor, shape_of
 from ge_dialect.ge_exec.storage import AnyStorage, BoundedType, ObjectType
 from ge_dialect.symbols import Dim, Guard, SymbolRange, symbols_of
 
 
 @irdl_op_definition
-class SymbolOp(IRDLOperation):
+class SymbolOp(FormattedOp):
     """Declares a symbol of the plan: a dimension of an input says its value, which has a range.
 
     Constraints:
@@ -84,7 +83,7 @@ class SymbolOp(IRDLOperation):
 
 
 @irdl_op_definition
-class GuardOp(IRDLOperation):
+class GuardOp(FormattedOp):
     """Fails the run where two expressions over symbols are not as its condition asks.
 
     Example:

@@ -7,12 +7,11 @@ Objects never have one: no plan can say how many bytes they need.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     opt_operand_def,
@@ -23,7 +22,7 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.ge.attributes import WeightAttr
-from ge_dialect.ge.base import I64Attr, int_attr
+from ge_dialect.ge.base import FormattedOp, I64Attr, int_attr
 from ge_dialect.ge_exec.arenas import ArenaType
 from ge_dialect.ge_exec.storage import (
     AnyBuffer,
@@ -39,6 +38,9 @@ from ge_dialect.ge_exec.storage import (
     storage_type,
     verify_buffer_type,
 )
+
+if TYPE_CHECKING:
+    from xdsl.printer import Printer
 
 __all__ = [
     "AnyStorage",
@@ -63,7 +65,7 @@ __all__ = [
 ]
 
 
-class PlacedOp(IRDLOperation):
+class PlacedOp(FormattedOp):
     """Something with bytes of its own, in an arena once it is planned."""
 
     arena = opt_operand_def(ArenaType)
@@ -159,6 +161,16 @@ class WeightOp(PlacedOp):
     def __init__(self, value: WeightAttr, type: MemRefType[Attribute]):
         build_placed(self, type, {"value": value})
 
+    def print_quickly(self, printer: Printer) -> bool:
+        if self.attributes or not is_whole_place(self):
+            return False
+        printer.print_string(" ")
+        self.value.print_parameter(printer)
+        print_place(self, printer)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+        return True
+
     def verify_(self) -> None:
         super().verify_()
         if self.value.data.length != self.size:  # (C1)
@@ -194,6 +206,16 @@ class BufferOp(PlacedOp):
     def __init__(self, type: BufferType):
         build_placed(self, type, {})
 
+    def print_quickly(self, printer: Printer) -> bool:
+        if self.attributes or not is_whole_place(self):
+            return False
+        print_place(self, printer)
+        if self.l2_offset is not None:
+            printer.print_string(f" resident {self.l2_offset}")
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+        return True
+
     @property
     def l2_offset(self) -> int | None:
         """Its place in the L2, None where it has none."""
@@ -212,7 +234,7 @@ class BufferOp(PlacedOp):
 
 
 @irdl_op_definition
-class ObjectOp(IRDLOperation):
+class ObjectOp(FormattedOp):
     """A value on the heap of the host: the task that writes it allocates it.
 
     Example:
@@ -241,7 +263,7 @@ Storage: TypeAlias = PlacedOp | ObjectOp
 
 
 @irdl_op_definition
-class ViewOp(IRDLOperation):
+class ViewOp(FormattedOp):
     """The same bytes under another type, from byte `offset` of the source.
 
     Constraints:
@@ -281,7 +303,7 @@ class ViewOp(IRDLOperation):
 
 
 @irdl_op_definition
-class OutputOp(IRDLOperation):
+class OutputOp(FormattedOp):
     """An output of the plan: what the caller reads after the last task.
 
     Example:
@@ -299,6 +321,30 @@ class OutputOp(IRDLOperation):
 
     def __init__(self, io_name: str, buffer: SSAValue):
         super().__init__(operands=[buffer], properties={"io_name": StringAttr(io_name)})
+
+    def print_quickly(self, printer: Printer) -> bool:
+        if self.attributes:
+            return False
+        printer.print_string(" ")
+        printer.print_string_literal(self.io_name.data)
+        printer.print_string(" ")
+        printer.print_ssa_value(self.buffer)
+        printer.print_string(" : ")
+        printer.print_attribute(self.buffer.type)
+        return True
+
+
+def is_whole_place(op: PlacedOp) -> bool:
+    """Whether an op has both arena and offset, or neither."""
+    return (op.arena is None) == (op.offset is None)
+
+
+def print_place(op: PlacedOp, printer: Printer) -> None:
+    """Prints where an op lies, `in %work offset 512`; nothing before it is planned."""
+    if op.arena is not None and op.offset is not None:
+        printer.print_string(" in ")
+        printer.print_ssa_value(op.arena)
+        printer.print_string(f" offset {op.offset.value.data}")
 
 
 def base_of(value: SSAValue) -> tuple[Storage, int]:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from xdsl.dialects.builtin import StringAttr, SymbolNameConstraint
 from xdsl.ir import Block, Operation, Region
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
     prop_def,
     region_def,
@@ -16,7 +15,7 @@ from xdsl.irdl import (
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
-from ge_dialect.ge.base import I64Attr, int_attr
+from ge_dialect.ge.base import FormattedOp, I64Attr, int_attr
 from ge_dialect.ge_exec.control import TaskOp, flatten, task_id
 from ge_dialect.ge_exec.guards import GuardOp, SymbolOp
 from ge_dialect.ge_exec.memory import BufferOp, InputOp, ObjectOp, OutputOp, WeightOp
@@ -24,7 +23,7 @@ from ge_dialect.ge_exec.tasks import RecordOp, WaitOp
 
 
 @irdl_op_definition
-class StreamOp(IRDLOperation):
+class StreamOp(FormattedOp):
     """Tasks in order on one stream.
 
     Constraints:
@@ -58,7 +57,7 @@ class StreamOp(IRDLOperation):
 
 
 @irdl_op_definition
-class PlanOp(IRDLOperation):
+class PlanOp(FormattedOp):
     """An execution plan: arenas, what lies in them, and streams of tasks.
 
     Constraints:
