@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import inspect
 import sys
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 COMPILER = "_create_fn"
@@ -24,6 +26,13 @@ def defer_methods() -> None:
     create = getattr(dataclasses, COMPILER, None)
     if create is not None and sys.version_info < (3, 13):
         setattr(dataclasses, COMPILER, functools.partial(deferred, create))
+        # A class without a docstring gets its signature for one, which nobody reads here.
+        without = SimpleNamespace(**{**vars(inspect), "signature": _no_signature})
+        setattr(dataclasses, "inspect", without)  # noqa: B010  # private to the module
+
+
+def _no_signature(_: object) -> str:
+    return ""
 
 
 def deferred(
