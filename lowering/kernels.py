@@ -5,36 +5,16 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.attributes import WeightAttr
 from ge_dialect.ge.base import Engine, GEOp
 from ge_dialect.ge.constants import SMALL_BYTES, ConstantOp, constant_attr
+from ge_dialect.ge.numbers import Numbers
 from ge_dialect.ge.structure import FusionOp, YieldOp
 from ge_dialect.ge.types import byte_size
 from ge_dialect.ge_exec import KernelOp
-
-
-@dataclass
-class Numbers:
-    """A number for each attribute, the same for equal ones.
-
-    By identity first: the types and properties of equal ops are mostly the same objects, and
-    hashing a type walks all of it.
-    """
-
-    by_identity: dict[int, tuple[Attribute, int]] = field(
-        default_factory=dict[int, tuple[Attribute, int]]
-    )
-    by_value: dict[Attribute, int] = field(default_factory=dict[Attribute, int])
-
-    def of(self, attr: Attribute) -> int:
-        """Returns the number of an attribute."""
-        if (known := self.by_identity.get(id(attr))) is None:
-            number = self.by_value.setdefault(attr, len(self.by_value))
-            known = self.by_identity[id(attr)] = attr, number
-        return known[1]
 
 
 @dataclass
