@@ -340,8 +340,9 @@ up to 1e-5 of their largest element. First what results do not differ in, then w
 
 - `masks`: a mask of large negative numbers gives a query that keeps no key the mean of all values,
   one of minus infinities gives it NaN, or 0 with a guard. Only where every query is proved to keep
-  a key are these the same; the flag says that it does, and that scores are finite. Nothing else
-  differs in the first column but where the next points say so.
+  a key are these the same. A score that is NaN shows where a mask is added, and not where one is
+  selected or NaN guarded against. The flag says that every query keeps a key, and that scores are
+  finite. Nothing else differs in the first column but where the next points say so.
 - `no-signed-zeros`: the norms of `dit` add a bias of 0.0 in one exporter, which makes a -0.0
   positive.
 

@@ -18,7 +18,7 @@ from ge_dialect.lowering.om.file import PackedWeights, write_om
 from ge_dialect.lowering.om.model import OmGraph, OmModel, OmOp, const_op
 from ge_dialect.tools.api import compile
 from ge_dialect.weights import MemoryWeight
-from tests.netron.javascript import CACHE, NETRON, javascript
+from tests.netron.javascript import NETRON, javascript
 
 SCRIPT = Path(__file__).resolve().parent / "netron" / "open.mjs"
 
@@ -33,7 +33,7 @@ def netron() -> Path:
     if shutil.which("node") is None:
         pytest.skip("node is not installed")
     if (folder := javascript()) is None:
-        pytest.skip(f"netron {NETRON} is neither in {CACHE} nor can pip fetch it")
+        pytest.skip(f"netron {NETRON} is not in .cache, nor can pip fetch it")
     return folder
 
 

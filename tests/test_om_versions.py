@@ -12,6 +12,7 @@ import pytest
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.lowering.om import plan_payload
+from ge_dialect.lowering.om.checksum import ATTRIBUTE
 from ge_dialect.lowering.om.container import read_container
 from ge_dialect.lowering.om.decode import read_plan
 from ge_dialect.lowering.om.encode import plan_text
@@ -83,7 +84,9 @@ def test_a_golden_file_computes_what_it_did(name: str):
 def test_a_golden_file_is_written_again_with_the_same_plan(name: str, tmp_path: Path):
     load(FOLDER / f"{name}.om").save(tmp_path / "again.om")
     with read_om(FOLDER / f"{name}.om") as old, read_om(tmp_path / "again.om") as new:
-        assert new.plan() == old.plan()
+        # A checksum of few weights is added where an older writer made none.
+        added = re.sub(rf', {ATTRIBUTE} = "[^"]*"', "", new.plan())
+        assert old.plan() in (added, new.plan())
         assert bytes(new.weights) == bytes(old.weights)
 
 

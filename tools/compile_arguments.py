@@ -49,6 +49,11 @@ def _add_files(parser: Parser) -> None:
         help="5, ONNX, is the only one",
     )
     _add_shapes(parser)
+    parser.add_argument(
+        "--weight-checksum",
+        action="store_true",
+        help="also for more than 64 MiB of weights, which a load then reads all of",
+    )
 
 
 def _add_shapes(parser: Parser) -> None:

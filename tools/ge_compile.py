@@ -45,7 +45,7 @@ def run(argv: Sequence[str] | None) -> int:
         quicken_ir()
 
     plan = compile_guarded(model, args, options_of(args))
-    plan.save(output)
+    plan.save(output, weight_checksum=args.weight_checksum)
     # Made once: the run of the plan is simulated for it.
     asked = args.summary is not None or args.verbose or not args.quiet
     summary = plan.summary if asked else {}

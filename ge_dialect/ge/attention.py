@@ -21,6 +21,7 @@ from xdsl.irdl import (
 from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ge_dialect.ge.attention_dims import attention_dims
 from ge_dialect.ge.base import (
     Engine,
     F32Attr,
@@ -67,7 +68,9 @@ class FlashAttentionOp(GEOp):
     `c * tanh(score / c)`; a mask of floats is added, a mask of i1 takes keys away; with `causal`
     query i keeps only keys `j <= i + causal_offset` (absent: 0, which is ONNX's rule for attention
     without a past; with a past of P keys the offset is P). What takes a key away adds minus
-    infinity to it. A query that keeps no key gives NaN, as softmax does, or 0 with `nan_guard`.
+    infinity to its score, as in ONNX, so that a score of NaN shows; with `masked_fill` it puts
+    minus infinity in its place. A query that keeps no key gives NaN, as softmax does, or 0 with
+    `nan_guard`; with `zero_nan` weights that are NaN become 0, whatever made them so.
     Where H is greater than Hk, groups of H / Hk consecutive query heads share a key head. Scores,
     softmax and sums are of the type `accumulate`; one rounding to `T` at the end.
 
@@ -77,7 +80,8 @@ class FlashAttentionOp(GEOp):
     - (C3) H is a multiple of Hk.
     - (C4) `mask` holds i1 or floats and broadcasts to `[B, H, S, T]` without making it larger.
     - (C5) `accumulate` is f32 or f64, f64 if `T` is.
-    - (C6) `softcap` is greater than 0; `causal_offset` comes with `causal`.
+    - (C6) `softcap` is greater than 0; `causal_offset` comes with `causal`; there is at most one of
+      `nan_guard` and `zero_nan`.
 
     Source: Dao et al., "FlashAttention" (2022), section 3; ONNX `Attention`, version 24.
 
@@ -103,7 +107,9 @@ class FlashAttentionOp(GEOp):
     causal = opt_prop_def(UnitAttr)
     causal_offset = opt_prop_def(I64Attr)
     softcap = opt_prop_def(F32Attr)
+    masked_fill = opt_prop_def(UnitAttr)
     nan_guard = opt_prop_def(UnitAttr)
+    zero_nan = opt_prop_def(UnitAttr)
     accumulate = prop_def(eq(f32) | eq(f64), default_value=f32)
     result = result_def(RankedTensor)
 
@@ -111,7 +117,8 @@ class FlashAttentionOp(GEOp):
 
     assembly_format = (
         "$q `,` $k `,` $v (`mask` $mask^)? `scale` $scale (`causal` $causal^)?"
-        " (`causal_offset` $causal_offset^)? (`softcap` $softcap^)? (`nan_guard` $nan_guard^)?"
+        " (`causal_offset` $causal_offset^)? (`softcap` $softcap^)?"
+        " (`masked_fill` $masked_fill^)? (`nan_guard` $nan_guard^)? (`zero_nan` $zero_nan^)?"
         " (`accumulate` $accumulate^)? attr-dict `:` functional-type(operands, results)"
     )
 
@@ -126,7 +133,9 @@ class FlashAttentionOp(GEOp):
         causal: bool = False,
         causal_offset: int | None = None,
         softcap: float | None = None,
+        masked_fill: bool = False,
         nan_guard: bool = False,
+        zero_nan: bool = False,
         accumulate: Attribute | None = None,
     ):
         """Builds the op; `accumulate` is by default f64 for operands of f64, else f32."""
@@ -138,7 +147,9 @@ class FlashAttentionOp(GEOp):
                 "causal": flag_attr(causal),
                 "causal_offset": None if causal_offset is None else int_attr(causal_offset),
                 "softcap": None if softcap is None else float_attr(softcap),
+                "masked_fill": flag_attr(masked_fill),
                 "nan_guard": flag_attr(nan_guard),
+                "zero_nan": flag_attr(zero_nan),
                 "accumulate": accumulate or (f64 if wide else f32),
             },
         )
@@ -146,7 +157,7 @@ class FlashAttentionOp(GEOp):
     def infer_types(self) -> Sequence[Attribute]:
         expect_float(self.q, "q")
         element_type = same_element_types(self.q, self.k, self.v)  # (C1)
-        batch, heads, rows, columns, depth = self._dims()
+        batch, heads, rows, columns, depth = attention_dims(self.q, self.k, self.v)  # (C2, C3)
         self._check_mask((batch, heads, rows, columns))
         if element_type == f64 and self.accumulate != f64:  # (C5)
             raise VerifyException(f"expected 'accumulate' f64 for f64, got {self.accumulate}")
@@ -154,20 +165,9 @@ class FlashAttentionOp(GEOp):
             raise VerifyException(f"expected 'softcap' > 0, got {self.softcap.value.data}")
         if self.causal_offset is not None and self.causal is None:
             raise VerifyException("expected 'causal' with 'causal_offset'")
+        if self.nan_guard is not None and self.zero_nan is not None:
+            raise VerifyException("expected at most one of 'nan_guard' and 'zero_nan'")
         return (tensor_type(element_type, (batch, heads, rows, depth)),)
-
-    def _dims(self) -> tuple[MaybeDim, MaybeDim, MaybeDim, MaybeDim, MaybeDim]:
-        """Returns B, H, S, T and Dv, checked."""
-        query, key, value = (expect_rank(getattr(self, name), 4, name) for name in "qkv")  # (C2)
-        batch = merge_dims(query[0], key[0], "'q' and 'k' in the batch")
-        batch = merge_dims(batch, value[0], "'q' and 'v' in the batch")
-        merge_dims(query[3], key[3], "'q' and 'k' in the last dimension")
-        columns = merge_dims(key[2], value[2], "'k' and 'v' in the sequence")
-        key_heads = merge_dims(key[1], value[1], "'k' and 'v' in the heads")
-        heads = query[1]
-        if not _may_group(heads, key_heads):  # (C3)
-            raise VerifyException(f"expected heads in multiples of {key_heads}, got {heads}")
-        return batch, heads, query[2], columns, value[3]
 
     def _check_mask(self, scores: Shape) -> None:
         if self.mask is None:
@@ -184,12 +184,6 @@ class FlashAttentionOp(GEOp):
             return 0
         scores = query[0] * query[1] * query[2] * value[2]
         return scores * (2 * query[3] + 2 * value[3] + 12)
-
-
-def _may_group(heads: MaybeDim, key_heads: MaybeDim) -> bool:
-    if not isinstance(heads, int) or not isinstance(key_heads, int):
-        return True
-    return key_heads > 0 and heads % key_heads == 0
 
 
 @irdl_op_definition

@@ -13,6 +13,7 @@ from xdsl.parser import Parser
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.attributes import NamedWeight, WeightAttr
+from ge_dialect.lowering.om.checksum import check_weights
 from ge_dialect.lowering.om.file import OmFile, read_om
 from ge_dialect.lowering.om.layout import PartitionType
 from ge_dialect.source_text import check_strings
@@ -59,6 +60,7 @@ def read_plan(path: str) -> LoadedPlan:
     module = parse_plan(text, path)
     entry = om.container.find(PartitionType.WEIGHTS_DATA)
     bind_weights(module, path, 0 if entry is None else entry.offset, len(om.weights))
+    check_weights(module, om.weights, path)
     return LoadedPlan(module, om.weights, om)
 
 

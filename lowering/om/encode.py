@@ -13,6 +13,7 @@ from ge_dialect.ge.attributes import ElidedWeight, NamedWeight, WeightAttr
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge_exec import ArenaOp, PlanOp
 from ge_dialect.ge_exec.memory import offset_of
+from ge_dialect.lowering.om.checksum import ATTRIBUTE, packed_checksum, wants_checksum
 from ge_dialect.lowering.om.file import PackedWeights, write_om
 from ge_dialect.lowering.om.graph import om_model
 from ge_dialect.lowering.verify_plan import verify_plan
@@ -21,7 +22,7 @@ from ge_dialect.targets.dlti import attached_target, target_of
 from ge_dialect.weights import WeightSource
 
 
-def write_plan(module: ModuleOp, path: str) -> None:
+def write_plan(module: ModuleOp, path: str, *, checksum: bool = False) -> None:
     """Verifies a planned module and writes it as an `.om` file, all or nothing.
 
     Weights go from where they are to the file, in pieces; the module is as before afterwards.
@@ -29,6 +30,7 @@ def write_plan(module: ModuleOp, path: str) -> None:
     Args:
         module: Kernels and one plan with addresses and streams.
         path: Of the file.
+        checksum: Whether weights of any size get one; see `checksum`.
 
     The name of the model is the module's `ge.model`, so that it survives being read and written.
 
@@ -43,7 +45,9 @@ def write_plan(module: ModuleOp, path: str) -> None:
     offsets = {id(op): packed.add(stored(attr)) for op, attr in holders}
     for one in plans_of(module):
         check_offsets(one, offsets)
-    with relative_weights(holders, offsets):
+    wanted = wants_checksum(module, packed.size, checksum)
+    found = packed_checksum(packed) if wanted else None
+    with relative_weights(holders, offsets), with_checksum(module, found):
         text = plan_text(module)
     target = attached_target(module)
     name = model_name(module)
@@ -149,6 +153,19 @@ def relative_weights(
     finally:
         for op, attr in holders:
             op.properties["value"] = attr
+
+
+@contextmanager
+def with_checksum(module: ModuleOp, checksum: str | None) -> Generator[None]:
+    """Gives a module the checksum of the weights being written, and takes it away again."""
+    before = dict(module.attributes)
+    module.attributes.pop(ATTRIBUTE, None)
+    if checksum is not None:
+        module.attributes[ATTRIBUTE] = StringAttr(checksum)
+    try:
+        yield
+    finally:
+        module.attributes = before
 
 
 def plan_text(module: ModuleOp) -> str:

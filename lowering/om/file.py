@@ -32,6 +32,10 @@ class Weight(Protocol):
         """In bytes."""
         ...
 
+    def view(self) -> memoryview:
+        """Returns the bytes."""
+        ...
+
     def write_to(self, file: IO[bytes], /) -> None:
         """Appends the bytes to `file`."""
         ...
@@ -63,6 +67,12 @@ class PackedWeights:
     def __iter__(self) -> Iterator[tuple[int, Weight]]:
         """Yields offset and weight, by offset."""
         return ((offset, weight) for weight, offset in self._offsets.items())
+
+    def pieces(self) -> Iterator[memoryview]:
+        """Yields what `write_to` writes."""
+        for weight in self._offsets:
+            yield weight.view()
+            yield memoryview(bytes(self._padding(weight)))
 
     def write_to(self, file: IO[bytes], /) -> None:
         """Appends all weights to `file`, with zeros between them."""

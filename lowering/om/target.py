@@ -20,11 +20,13 @@ class OMTarget(Target):
 
     Options:
     - `path`: the file; `ge-opt -t om -o FILE` sets it.
+    - `weight_checksum`: whether more than 64 MiB of weights get a checksum as well.
     """
 
     name = "om"
 
     path: str | None = None
+    weight_checksum: bool = False
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
         from ge_dialect.lowering.om.encode import write_plan
@@ -35,4 +37,4 @@ class OMTarget(Target):
                 "an .om file is binary and cannot go to standard output",
                 hint='give a file: -o FILE, or -t om{path="FILE"}',
             )
-        write_plan(module, self.path)
+        write_plan(module, self.path, checksum=self.weight_checksum)

@@ -5,13 +5,13 @@ Layout: see `layout`. The table is the one of 64 bits.
 
 import hashlib
 import os
-import threading
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from typing import BinaryIO, Protocol, TypeAlias
 
+from ge_dialect.atomic_files import replacing
 from ge_dialect.diagnostics import GEError
 from ge_dialect.lowering.om.layout import (
     COUNT,
@@ -207,19 +207,12 @@ def _replacing(path: str) -> Generator[BinaryIO, None, None]:
     """Opens a new file beside `path` which takes its place on success and vanishes otherwise."""
     if os.path.exists(path) and not os.path.isfile(path):
         raise _write_error(path, "it is not a regular file", "name a file")
-    temporary = f"{path}.{os.getpid()}-{threading.get_ident()}.tmp"
     try:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)  # left by a process of the same number that was killed
-        with open(temporary, "xb+") as file:
+        with replacing(path) as file:
             yield file
-        os.replace(temporary, path)
     except OSError as error:
         reason = error.strerror or str(error)
         raise _write_error(path, reason, "check that its folder exists and has room") from error
-    finally:
-        with suppress(OSError):
-            os.unlink(temporary)
 
 
 def _write_error(path: str, reason: str, hint: str) -> GEError:

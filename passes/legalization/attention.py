@@ -29,7 +29,7 @@ from ge_dialect.ge.types import (
     show_shape,
     value_shape,
 )
-from ge_dialect.ge.unary import LogicalNotOp
+from ge_dialect.ge.unary import IsNanOp, LogicalNotOp
 from ge_dialect.passes.canonicalization.groups import is_known
 from ge_dialect.passes.driver import Driver
 from ge_dialect.passes.legalization.common import Legalize, Steps
@@ -58,6 +58,9 @@ class LegalizeAttention(Legalize):
         scores = _scaled(op, steps.add(MatmulOp(query, transposed)), steps)
         visible = _visible(op, value_shape(scores), steps)
         weights = steps.add(SoftmaxOp(_masked(op, scores, visible, steps), -1))
+        if op.zero_nan is not None:
+            lost, zero = steps.add(IsNanOp(weights)), steps.number(0.0, weights)
+            weights = steps.add(SelectOp(lost, zero, weights))
         result = steps.add(MatmulOp(weights, value))
         if op.nan_guard is not None:
             result = _guarded(op, result, visible, value_shape(scores), steps)
@@ -110,6 +113,8 @@ def _masked(
     if visible is None:
         return scores
     zero, gone = steps.number(0.0, scores), steps.number(-inf, scores)
+    if op.masked_fill is not None:
+        return steps.add(SelectOp(visible, scores, gone))
     return steps.add(AddOp(scores, steps.add(SelectOp(visible, zero, gone))))
 
 

@@ -31,7 +31,6 @@ from ge_dialect.passes.raising.attention_scores import ABSORBING
 from ge_dialect.passes.raising.constant_masks import MOST_ELEMENTS
 from ge_dialect.passes.raising.heads import Chain
 from ge_dialect.passes.raising.match import Found, Raise
-from ge_dialect.passes.raising.queries import attention_like
 from ge_dialect.passes.values import commuted
 
 if TYPE_CHECKING:
@@ -65,13 +64,24 @@ class _Assumed(Found):
         mask = op.mask
         if mask is not None and _takes_keys(mask):
             mask = _whole(chain, _parts(chain, mask))
-        new = attention_like(op, op.q, op.k, op.scale.value.data, mask=mask, nan_guard=False)
-        chain.add(new)
+        chain.add(
+            FlashAttentionOp(
+                op.q,
+                op.k,
+                op.v,
+                mask,
+                scale=op.scale.value.data,
+                causal=op.causal is not None,
+                causal_offset=None if op.causal_offset is None else op.causal_offset.value.data,
+                softcap=None if op.softcap is None else op.softcap.value.data,
+                accumulate=op.accumulate,
+            )
+        )
         return chain.ops
 
 
 class AssumeKeptKeys(Raise):
-    """`flash_attention(q, k, v, select(c, 0, lowest)) nan_guard` -> `flash_attention(q, k, v, c)`.
+    """`flash_attention(q, k, v, select(c, 0, lowest)) zero_nan` -> `flash_attention(q, k, v, c)`.
 
     A mask that also adds something becomes `select(c, added, -inf)`; a constant one keeps its
     numbers, with minus infinity for what is lowest. Only where masks are allowed to differ in
@@ -84,7 +94,8 @@ class AssumeKeptKeys(Raise):
     def find(self, op: Operation) -> Found | None:
         assert isinstance(op, FlashAttentionOp)
         unified = op.mask is None or is_bool(element_type_of(op.mask)) or _is_plain(op.mask)
-        if unified and op.nan_guard is None:
+        flags = (op.nan_guard, op.zero_nan, op.masked_fill)
+        if unified and all(flag is None for flag in flags):
             return None
         return _Assumed(op, ops=[op])
 

@@ -28,7 +28,7 @@ from ge_dialect.passes.raising.heads import (
     to_heads,
     unscaled,
 )
-from ge_dialect.passes.raising.masks import combined_mask
+from ge_dialect.passes.raising.masks import combined_mask, fills
 from ge_dialect.passes.raising.match import NAME, Found, Raise
 from ge_dialect.passes.raising.scales import joined_scale
 from ge_dialect.remarks import ReasonClass
@@ -72,7 +72,8 @@ class FoundAttention(Found):
             mask,
             scale=self.scores.scale * self._split_scale(),
             softcap=self.scores.softcap,
-            nan_guard=self.weights.nan_guard,
+            masked_fill=fills(self.scores.masks),
+            zero_nan=self.weights.nan_guard,
             accumulate=f64 if softmax_type == f64 else f32,
         )
         chain.add(attention)
@@ -116,7 +117,7 @@ class RaiseAttention(Raise):
         heads = choose_heads([*scores.shapes, *weights.shapes])
         _expect_known(op, scores, heads)
         query, key = unscaled(product.lhs), unscaled(product.rhs)
-        self._tell_assumptions(op, weights, scores)
+        self._tell_assumptions(op, scores)
         return FoundAttention(
             op,
             weights,
@@ -128,15 +129,13 @@ class RaiseAttention(Raise):
             feeders=[*query.ops, *key.ops],
         )
 
-    def _tell_assumptions(self, op: MatmulOp, weights: Weights, scores: Scores) -> None:
+    def _tell_assumptions(self, op: MatmulOp, scores: Scores) -> None:
         """Says where results are the same only for scores that are no NaN and not infinite."""
         rule = type(self).__name__
-        if any(mask.kind is not MaskKind.ADD for mask in scores.masks):
-            text = "masked scores are taken to be finite: here they are replaced, in the op -inf"
-            remarks.analysis(NAME, rule, op, f"{text} is added")
-        if weights.nan_guard:
-            text = "the guard is taken to be for queries that keep no key: other NaN stay NaN"
-            remarks.analysis(NAME, rule, op, text)
+        replaced = any(mask.kind is not MaskKind.ADD for mask in scores.masks)
+        if replaced and not fills(scores.masks):
+            text = "masked scores are taken to be finite: here they are replaced, in the op"
+            remarks.analysis(NAME, rule, op, f"{text} a number is added")
 
 
 def _lead(product: MatmulOp) -> Shape:

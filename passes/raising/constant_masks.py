@@ -55,7 +55,9 @@ class _Plain(Found):
                 causal=causal,
                 causal_offset=(self.offset or None) if self.offset is not None else offset,
                 softcap=None if op.softcap is None else op.softcap.value.data,
+                masked_fill=op.masked_fill is not None and (mask is not None or causal),
                 nan_guard=self.guard,
+                zero_nan=op.zero_nan is not None,
                 accumulate=op.accumulate,
             )
         )
@@ -108,6 +110,8 @@ def _truth(op: FlashAttentionOp, mask: Array) -> Array | None:
     """Returns which keys a mask keeps, or None where truth values can not say what it does."""
     if mask.dtype.kind == "b":
         return mask
+    if op.masked_fill is not None:  # truth values would replace what numbers are added to
+        return None
     import numpy as np
 
     keeps, drops = mask == 0, mask == -np.inf

@@ -15,6 +15,7 @@ from ge_dialect.passes.canonicalization.groups import is_known, split_dims
 from ge_dialect.passes.near_miss import NearMissError
 from ge_dialect.passes.raising.heads import Chain
 from ge_dialect.passes.raising.match import Found, Raise
+from ge_dialect.passes.raising.queries import attention_like
 from ge_dialect.remarks import ReasonClass
 
 
@@ -73,20 +74,7 @@ class _Grouped(Found):
     def build(self) -> list[Operation]:
         chain, op = Chain(), self.attention
         key, value = (_narrow(chain, repeated) for repeated in (self.key, self.value))
-        chain.add(
-            FlashAttentionOp(
-                op.q,
-                key,
-                value,
-                op.mask,
-                scale=op.scale.value.data,
-                causal=op.causal is not None,
-                causal_offset=op.causal_offset.value.data if op.causal_offset else None,
-                softcap=op.softcap.value.data if op.softcap else None,
-                nan_guard=op.nan_guard is not None,
-                accumulate=op.accumulate,
-            )
-        )
+        chain.add(attention_like(op, op.q, key, op.scale.value.data, value=value))
         return chain.ops
 
 

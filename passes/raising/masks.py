@@ -32,6 +32,16 @@ def as_truth(mask: Mask) -> Mask:
     return Mask(kind, op.condition, mask.lead)
 
 
+def are_truths(masks: Sequence[Mask]) -> bool:
+    """Whether masks, after `as_truth`, only say which keys are kept."""
+    return all(mask.kind is not MaskKind.ADD and mask.fill == -inf for mask in masks)
+
+
+def fills(masks: Sequence[Mask]) -> bool:
+    """Whether all masks put minus infinity in the place of scores, so that the op does as well."""
+    return bool(masks) and are_truths(masks)
+
+
 def combined_mask(
     chain: Chain, masks: Sequence[Mask], heads: Shape, element_type: Attribute
 ) -> SSAValue | None:
@@ -44,7 +54,7 @@ def combined_mask(
         element_type: Of a sum of masks.
     """
     masks = [as_truth(mask) for mask in masks]
-    truths = all(mask.kind is not MaskKind.ADD and mask.fill == -inf for mask in masks)
+    truths = are_truths(masks)
     whole: SSAValue | None = None
     for mask in masks:
         value = mask_to_heads(chain, mask.value, mask.lead, heads)

@@ -21,20 +21,21 @@ def attention_like(
     key: SSAValue,
     scale: float,
     *,
-    mask: SSAValue | None = None,
-    nan_guard: bool | None = None,
+    value: SSAValue | None = None,
 ) -> FlashAttentionOp:
-    """Returns `op` with other queries, keys and scale, and another mask and guard where given."""
+    """Returns `op` with other queries, keys and scale, and other values where given."""
     return FlashAttentionOp(
         query,
         key,
-        op.v,
-        op.mask if mask is None else mask,
+        op.v if value is None else value,
+        op.mask,
         scale=scale,
         causal=op.causal is not None,
         causal_offset=None if op.causal_offset is None else op.causal_offset.value.data,
         softcap=None if op.softcap is None else op.softcap.value.data,
-        nan_guard=op.nan_guard is not None if nan_guard is None else nan_guard,
+        masked_fill=op.masked_fill is not None,
+        nan_guard=op.nan_guard is not None,
+        zero_nan=op.zero_nan is not None,
         accumulate=op.accumulate,
     )
 

@@ -27,7 +27,8 @@ from urllib.parse import quote
 
 from ge_dialect.lowering.om.file import read_om
 from ge_dialect.tools.api import compile
-from tests.netron.javascript import NETRON, ROOT, javascript
+from tests.netron.javascript import NETRON, javascript
+from tests.wheels import ROOT
 
 MODELS = ("flash-block.ts-static", "llama-layer.ts-static", "resnet50.ts-static")
 ZOO = ROOT.parent / "shared" / "zoo" / "small"

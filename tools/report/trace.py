@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from ge_dialect.tools.runtime.executor import TaskTime
 
 _PID = 1
+_FIRST_THREAD = 1
+"""Of stream 0: thread 0 is the idle thread to Perfetto, which merges its track with another's."""
 _DIGITS = 3
 """Of us: nanoseconds, the unit of Perfetto."""
 
@@ -100,10 +102,10 @@ def measured_trace(plan: PlanOp, times: Sequence[TaskTime], title: str) -> str:
 
 
 def _trace(plan: PlanOp, slices: Sequence[Slice], title: str) -> str:
-    events = [_metadata("process_name", 0, title)]
+    events = [_metadata("process_name", _FIRST_THREAD, title)]
     for stream in plan.streams:
         number = stream.id.value.data
-        events.append(_metadata("thread_name", number, f"stream {number}"))
+        events.append(_metadata("thread_name", _thread(number), f"stream {number}"))
     ordered = sorted(slices, key=lambda s: (s.start_us, -s.end_us, task_id(s.task)))
     events += [_slice(one) for one in ordered]
     by_task = {one.task: one for one in ordered}
@@ -116,6 +118,10 @@ def _metadata(name: str, thread: int, text: str) -> dict[str, Any]:
     return {"ph": "M", "pid": _PID, "tid": thread, "name": name, "args": {"name": text}}
 
 
+def _thread(stream: int) -> int:
+    return stream + _FIRST_THREAD
+
+
 def _slice(one: Slice) -> dict[str, Any]:
     task = one.task
     kind = task.name.removeprefix("ge_exec.")
@@ -125,7 +131,7 @@ def _slice(one: Slice) -> dict[str, Any]:
     return {
         "ph": "X",
         "pid": _PID,
-        "tid": one.stream,
+        "tid": _thread(one.stream),
         "ts": start,
         "dur": round(round(one.end_us, _DIGITS) - start, _DIGITS),
         "name": name,
@@ -142,9 +148,9 @@ def _flows(plan: PlanOp, slices: Mapping[TaskOp, Slice]) -> Iterator[dict[str, A
             continue
         common = {"pid": _PID, "id": number, "name": pair.why or "event", "cat": "event"}
         leaves = round(max(source.start_us, source.end_us - 10**-_DIGITS), _DIGITS)
-        yield {"ph": "s", "tid": source.stream, "ts": leaves, **common}
+        yield {"ph": "s", "tid": _thread(source.stream), "ts": leaves, **common}
         arrives = round(target.start_us, _DIGITS)
-        yield {"ph": "f", "bp": "e", "tid": target.stream, "ts": arrives, **common}
+        yield {"ph": "f", "bp": "e", "tid": _thread(target.stream), "ts": arrives, **common}
 
 
 def _memory(plan: PlanOp, slices: Mapping[TaskOp, Slice]) -> Iterator[dict[str, Any]]:

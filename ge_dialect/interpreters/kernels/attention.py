@@ -34,14 +34,18 @@ class Rules:
         scale: What scores are multiplied by.
         causal_offset: Query `i` sees keys up to `i + causal_offset`; None for all keys.
         softcap: Bound of the scores; 0 for none.
+        masked_fill: Whether scores that do not count are replaced, instead of added to.
         nan_guard: Whether a query that sees no key gives 0, instead of NaN.
+        zero_nan: Whether weights that are NaN become 0.
     """
 
     mask: Array | None
     scale: float
     causal_offset: int | None
     softcap: float
+    masked_fill: bool
     nan_guard: bool
+    zero_nan: bool
 
 
 def _blocks(heads: int, rows: int, row_scores: int) -> Iterator[tuple[slice, slice]]:
@@ -85,12 +89,19 @@ def masked(
     if additive is not None:
         scores = scores + additive.astype(scores.dtype)
     if visible is not None:
-        # Added, not put in place: a score that is NaN or infinite shows, as it does in ONNX.
-        scores = np.where(visible, scores, scores - np.inf)
+        # As a rule added, not put in place: a score that is NaN or infinite shows, as in ONNX.
+        scores = np.where(visible, scores, -np.inf if rules.masked_fill else scores - np.inf)
     if additive is not None and rules.nan_guard:
         kept = additive != -np.inf
         visible = kept if visible is None else visible & kept
     return scores, visible
+
+
+def without_nan(weights: Array, total: Array) -> tuple[Array, Array]:
+    """Returns weights `[..., R, T]` and their sum `[..., R, 1]`; 0 and 1 where the sum is NaN."""
+    lost = np.isnan(total)
+    zero, one = np.zeros((), weights.dtype), np.ones((), total.dtype)
+    return np.where(lost, zero, weights), np.where(lost, one, total)
 
 
 def _attend(scores: Array, v: Array, mask: Array | None, rows: slice, rules: Rules) -> Array:
@@ -98,7 +109,10 @@ def _attend(scores: Array, v: Array, mask: Array | None, rows: slice, rules: Rul
     scores, visible = masked(scores, mask, (rows.start, 0), rules)
     scores = scores - np.max(scores, axis=-1, keepdims=True, initial=-np.inf)
     weights = np.exp(scores)
-    result = np.matmul(weights, v) / np.sum(weights, axis=-1, keepdims=True)
+    total = np.sum(weights, axis=-1, keepdims=True)
+    if rules.zero_nan:
+        weights, total = without_nan(weights, total)
+    result = np.matmul(weights, v) / total
     if rules.nan_guard:
         alive = np.asarray(True) if visible is None else visible
         alive = np.any(np.broadcast_to(alive, scores.shape), axis=-1, keepdims=True)
@@ -117,7 +131,9 @@ def flash_attention(
     causal: bool = False,
     causal_offset: int = 0,
     softcap: float = 0.0,
+    masked_fill: bool = False,
     nan_guard: bool = False,
+    zero_nan: bool = False,
     accumulate: npt.DTypeLike | None = None,
 ) -> Array:
     """Returns `softmax(scale * q @ k^T + mask) @ v` per head, `[B, H, S, Dv]`.
@@ -133,7 +149,10 @@ def flash_attention(
         causal: Whether query `i` sees only keys `j <= i + causal_offset`.
         causal_offset: Keys that precede the first query; 0 as in ONNX `Attention` with no past.
         softcap: Scores become `softcap * tanh(score / softcap)` before the mask; 0 for no cap.
+        masked_fill: Whether what takes a key away replaces its score by minus infinity, instead of
+            adding that.
         nan_guard: Whether a query that sees no key gives 0, instead of NaN as softmax would.
+        zero_nan: Whether weights that are NaN become 0.
         accumulate: f32 or f64; default f64 of f64, f32 of narrower ones.
 
     Raises:
@@ -151,7 +170,9 @@ def flash_attention(
         1 / math.sqrt(q.shape[3]) if scale is None else scale,
         causal_offset if causal else None,
         softcap,
+        masked_fill,
         nan_guard,
+        zero_nan,
     )
     return _attend_in_blocks(q, k, v, rules, dtype)
 

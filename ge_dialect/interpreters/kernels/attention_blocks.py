@@ -92,6 +92,11 @@ def attend_in_blocks(
             counted = np.broadcast_to(counted, scores.shape)
             sums.alive = sums.alive | np.any(counted, axis=-1, keepdims=True)
     result = sums.values / sums.total
+    if rules.zero_nan:
+        # A sum over no key is 0 here. Weights of 0 give 0, but NaN of values that are not finite.
+        lost = np.isnan(sums.total) | (sums.total == 0)
+        nothing = np.sum(narrow(v, dtype) * 0, axis=-2)[:, :, None, None]
+        result = np.where(lost, nothing, result)
     if rules.nan_guard:
         result = np.where(sums.alive, result, 0)
     return narrow(result, q.dtype).reshape(batch, heads, rows, v.shape[3])

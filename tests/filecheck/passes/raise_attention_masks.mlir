@@ -28,7 +28,7 @@ func.func @added_on_the_left(%q: tensor<4x2x16x32xf32>, %k: tensor<4x2x32x16xf32
 
 // 0 or minus infinity by a truth value is that truth value; the guard keeps dead rows at 0.
 // CHECK-LABEL: func.func @truth
-// CHECK: ge.flash_attention %q, {{.*}}, %v mask %m scale 1.000000e+00 nan_guard
+// CHECK: ge.flash_attention %q, {{.*}}, %v mask %m scale 1.000000e+00 zero_nan
 // CHECK-SAME: tensor<6x6xi1>
 // CHECK-NEXT: func.return
 func.func @truth(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x8x6xf32>, %v: tensor<2x4x6x8xf32>,

@@ -12,6 +12,8 @@ func.func @attention(%q: !q, %k: !k, %v: !v, %m: tensor<5x7xi1>, %a: tensor<1x1x
   %plain = ge.flash_attention %q, %k, %v scale 0.0883883461 : (!q, !k, !v) -> !o
   // CHECK: ge.flash_attention %q, %k, %v mask %m scale 1.000000e+00 causal causal_offset 2 softcap 3.000000e+01 nan_guard accumulate f64 :
   %all = ge.flash_attention %q, %k, %v mask %m scale 1.0 causal causal_offset 2 softcap 30.0 nan_guard accumulate f64 : (!q, !k, !v, tensor<5x7xi1>) -> !o
+  // CHECK: ge.flash_attention %q, %k, %v mask %m scale 1.000000e+00 causal masked_fill zero_nan :
+  %filled = ge.flash_attention %q, %k, %v mask %m scale 1.0 causal masked_fill zero_nan : (!q, !k, !v, tensor<5x7xi1>) -> !o
   // CHECK: ge.flash_attention %q, %k, %v mask %a scale 1.000000e+00 causal :
   %add = ge.flash_attention %q, %k, %v mask %a scale 1.0 causal : (!q, !k, !v, tensor<1x1x5x7xf32>) -> !o
   func.return
