@@ -119,7 +119,6 @@ def write_atomically(path: str, data: bytes) -> None:
     Raises:
         GEError: The folder is not there, not writable or full.
     """
-    import tempfile
 
     found = Path(path)
     try:
