@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from ge_dialect.ge.activations import GeluOp, QuickGeluOp, SiluOp
 from ge_dialect.ge.attention import FlashAttentionOp
@@ -14,15 +14,14 @@ from ge_dialect.ge.base import Engine, GEOp
 from ge_dialect.ge.contractions import GemmOp, MatmulOp
 from ge_dialect.ge.convolution import WindowContractionOp
 from ge_dialect.ge.dtypes import dtype_of
-from ge_dialect.ge.indexing import GatherOp
 from ge_dialect.ge.integer_contractions import MatmulIntegerOp
 from ge_dialect.ge.movement import ReshapeOp, TransposeOp
 from ge_dialect.ge.normalization import NormalizationOp
-from ge_dialect.ge.pieces import SliceOp
 from ge_dialect.ge.reductions import AxisSoftmaxOp
 from ge_dialect.ge.types import byte_size, is_tensor, num_elements, static_shape
 from ge_dialect.ge_exec import KernelOp
 from ge_dialect.lowering.machine.tiles import Product
+from ge_dialect.lowering.task_bytes import needed_bytes
 
 _KINDS: Sequence[tuple[type[GEOp], str]] = (
     (AxisSoftmaxOp, "softmax"),
@@ -32,9 +31,6 @@ _KINDS: Sequence[tuple[type[GEOp], str]] = (
     (SiluOp, "silu"),
 )
 """Ops whose cycles the targets give by kind; any other takes one for each of its operations."""
-
-_PARTIAL = (GatherOp, SliceOp)
-"""Ops that read no more of their first operand than they write."""
 
 _AROUND = (ReshapeOp, TransposeOp)
 """Ops after which a value from outside is still one."""
@@ -82,7 +78,7 @@ def kernel_work(kernel: KernelOp) -> KernelWork:
             outside.update(op.results)
         if isinstance(op, GEOp) and op.ENGINE in (Engine.CUBE, Engine.VECTOR) and op.results:
             found.add(op, outside)
-    needed = [_needed(argument) for argument in block.args]
+    needed = [needed_bytes(argument) for argument in block.args]
     attention = sum(op.flops() for op in block.ops if isinstance(op, FlashAttentionOp))
     cube = sum(count for (engine, _), count in found.operations.items() if engine == "cube")
     share = attention / cube if attention else 0.0
@@ -167,14 +163,3 @@ def _matmul(
     if rows % batch:
         batch = 1
     return Product(batch, rows // batch, columns, depth, dtype, sizes[0], sizes[1])
-
-
-def _needed(argument: SSAValue) -> int | None:
-    """Bytes that are read of an operand at most, where only a part of it is."""
-    total = 0
-    for use in argument.uses:
-        op: Operation = use.operation
-        if not isinstance(op, _PARTIAL) or use.index != 0:
-            return None
-        total += byte_size(op.results[0].type) or 0
-    return total if argument.first_use is not None else None

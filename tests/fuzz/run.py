@@ -38,6 +38,11 @@ MEMORY = 3 << 30
 """Bytes of address space of a process, what it has loaded included."""
 
 SECONDS = 20
+"""Of CPU time for one execution: a busy machine makes nothing wrong."""
+
+WAITING = 200
+"""Seconds after which one that does nothing is taken to hang."""
+
 BATCH = 500
 MAX_MESSAGE = 2000
 SUFFIXES = {target.suffix: name for name, target in TARGETS.items()}
@@ -84,8 +89,10 @@ def limit_memory() -> None:
 
 def execute(target: Target, path: Path) -> tuple[str, str]:
     """Uses one file; returns the outcome, and what is wrong, "" for nothing."""
-    signal.signal(signal.SIGALRM, _too_slow)
-    signal.alarm(SECONDS)
+    for number in (signal.SIGALRM, signal.SIGPROF):
+        signal.signal(number, _too_slow)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    signal.alarm(WAITING)
     try:
         target.use(path)
     except GEError as error:
@@ -98,6 +105,7 @@ def execute(target: Target, path: Path) -> tuple[str, str]:
     except BaseException as error:
         return "crash", f"{type(error).__name__} at {_place(error)}: {str(error)[:100]!r}"
     finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
         signal.alarm(0)
     return "loaded", ""
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Region
+from xdsl.ir import Attribute, Operation, Region
 
 from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.base import GEOp
@@ -19,9 +19,9 @@ from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.greatest import byte_size, greatest_of
 from ge_dialect.ge.structure import FusionOp
 from ge_dialect.ge_exec import BranchOp, KernelOp, LaunchOp, LoopOp, PlanOp, kernels_by_name
-from ge_dialect.ge_exec.control import TaskOp
-from ge_dialect.ge_exec.memory import buffer_bytes
-from ge_dialect.lowering.task_bytes import bytes_read, bytes_written
+from ge_dialect.ge_exec.control import TaskOp, own_reads
+from ge_dialect.ge_exec.memory import base_of, buffer_bytes
+from ge_dialect.lowering.task_bytes import bytes_read, bytes_written, operand_bytes
 
 
 def graph_ops(module: ModuleOp) -> Iterator[GEOp]:
@@ -96,6 +96,27 @@ def _region_traffic(region: Region, kernels: Mapping[str, KernelOp]) -> int:
 
 
 def compulsory_traffic(plan: PlanOp) -> int:
-    """Returns the bytes that no plan can avoid: weights and inputs read, outputs written, once."""
-    placed = sum(op.size for op in (*plan.weights, *plan.inputs))
+    """Returns the bytes that no plan can avoid: weights and inputs read, outputs written, once.
+
+    Of a weight or an input of which tasks only pick parts, those parts.
+    """
+    read = _picked(plan)
+    placed = sum(min(op.size, read.get(op, op.size)) for op in (*plan.weights, *plan.inputs))
     return placed + sum(buffer_bytes(op.buffer.type) for op in plan.outputs)
+
+
+def _picked(plan: PlanOp) -> dict[Operation, int]:
+    """Returns the bytes that tasks pick out of weights and inputs; those inside loops, all."""
+    kernels, own = kernels_by_name(plan), set(plan.tasks())
+    sizes: dict[Operation, int] = {op: op.size for op in (*plan.weights, *plan.inputs)}
+    read: dict[Operation, int] = {}
+    for task in plan.all_tasks():
+        kernel = kernels.get(task.kernel.string_value()) if isinstance(task, LaunchOp) else None
+        for index, value in enumerate(own_reads(task)):
+            owner = base_of(value)[0]
+            if (size := sizes.get(owner)) is None:
+                continue
+            if kernel is not None and task in own:
+                size = operand_bytes(kernel, index, value)
+            read[owner] = read.get(owner, 0) + size
+    return read

@@ -12,8 +12,7 @@ from ge_dialect.ge.attention import DropoutOp
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.greatest import num_elements
-from ge_dialect.ge.indexing import GatherOp
-from ge_dialect.ge.pieces import SliceOp, SplitOp
+from ge_dialect.ge.picking import parts_of
 from ge_dialect.ge.structure import FusionOp, yield_of
 from ge_dialect.ge.types import is_tensor
 from ge_dialect.passes.fusion.auto.signatures import Signatures
@@ -25,8 +24,6 @@ ASSUMED_DIM = 1024
 
 MAX_VISITED = 512
 """How many groups a search for a cycle looks at, at most."""
-
-_INDEXING = (GatherOp, SliceOp, SplitOp)
 
 
 @dataclass(slots=True, eq=False)
@@ -219,10 +216,10 @@ class Groups:
             for inner, operand in enumerate(source.operands):
                 self._read(group, source, inner, operand)
             return
-        picked = None if op.regions and not isinstance(op, FusionOp) else picked_bytes(op, index)
+        picked = None if op.regions and not isinstance(op, FusionOp) else parts_of(op, index)
         size = whole = self.size(value)
         if picked is not None:
-            size = min(whole, group.reads.get(value, 0) + picked)
+            size = min(whole, group.reads.get(value, 0) + sum(map(bytes_of, picked)))
         group.reads[value] = size
         self.users.setdefault(value, {})[group.number] = None
 
@@ -354,34 +351,6 @@ def _reads(op: Operation) -> list[SSAValue]:
     if not op.regions or isinstance(op, FusionOp):
         return list(op.operands)
     return [value for inner in op.walk() for value in inner.operands]
-
-
-def picked_bytes(op: Operation, index: int) -> int | None:
-    """Returns the bytes that are picked out of an operand by index; None where all are read.
-
-    Args:
-        op: Of a kernel, the ops inside count.
-        index: Of the operand.
-    """
-    if not isinstance(op, FusionOp):
-        return _picked(op, index)
-    return _picked_of(op.body.block.args[index])
-
-
-def _picked_of(value: SSAValue) -> int | None:
-    total = 0
-    for use in value.uses:
-        if (size := _picked(use.operation, use.index)) is None:
-            return None
-        total += size
-    return total
-
-
-def _picked(op: Operation, index: int) -> int | None:
-    if isinstance(op, _INDEXING) and index == 0:
-        return sum(bytes_of(result) for result in op.results)
-    inside = isinstance(op, GEOp) and op.view_of() == index and len(op.results) == 1
-    return _picked_of(op.results[0]) if inside else None
 
 
 def ops_of(group: Group) -> list[GEOp]:
