@@ -38,6 +38,11 @@ print(first.next_op is second, second.prev_op is first, end.next_op, x.owner is 
 print(first.result.owner is first, first.result.type == kind, [u.index for u in x.uses])
 print([(u.operation is second, u.index) for u in first.result.uses])
 print(first == first, first == second, first != second, x == y, len({first, second, first, x, y}))
+ahead = iter(block.ops)
+block.insert_op_before(third := AddOp(x, y), first)
+print([op is third for op in ahead], [op is third for op in block.ops])
+third.detach()
+third.erase()
 for op in block.ops:  # an op may go while it is looked at
     if op is second:
         end.operands[0] = first.result

@@ -86,8 +86,12 @@ def _valid_name(cls: type[IRWithName], name: str | None) -> str | None:
 
 
 def _ops_of(self: BlockOps) -> Iterator[Operation]:
-    """As `BlockOps.__iter__`: an op may be erased while it is looked at."""
-    op = self.block.first_op
+    """As `BlockOps.__iter__`: begins at what is the first op now."""
+    return _ops_from(self.block.first_op)
+
+
+def _ops_from(op: Operation | None) -> Iterator[Operation]:
+    """Yields an op and those behind it; one may be erased while it is looked at."""
     while op is not None:
         following = op.next_op
         yield op
