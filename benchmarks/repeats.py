@@ -27,7 +27,7 @@ started = time.process_time()
 plan = api.compile(module, outline=outline)
 total = time.process_time() - started
 shared = {*running.LOCAL, *running.FUSING, "ge-outline-repeats"}
-after = [one.name for one in plan.passes].index("ge-infer-types") + 1
+after = [one.name for one in plan.passes].index("ge-resolve-symbols") + 1
 passes = sum(one.seconds for one in takewhile(lambda p: p.name in shared, plan.passes[after:]))
 digest = hashlib.sha1(exact_text(plan.module).encode()).hexdigest()
 print(json.dumps({"passes": passes, "total": total, "digest": digest}))

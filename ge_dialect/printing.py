@@ -122,8 +122,18 @@ def exact_text(module: Operation, *, generic: bool = False, locations: bool = Fa
         locations: With the places that ops come from.
     """
     text = StringIO()
-    ExactPrinter(text, print_generic_format=generic, print_debuginfo=locations).print_op(module)
+    _TextPrinter(text, print_generic_format=generic, print_debuginfo=locations).print_op(module)
     return text.getvalue() + "\n"
+
+
+class _TextPrinter(ExactPrinter):
+    """Prints to a string, where nobody asks in which column it is."""
+
+    def print_string(self, text: str, *, indent: int | None = None) -> None:
+        if "\n" in text:
+            super().print_string(text, indent=indent)
+        else:
+            self.stream.write(text)
 
 
 def print_exactly(printer: Printer, attribute: Attribute) -> None:

@@ -78,8 +78,7 @@ class BufferizePass(ModulePass):
                 plan.attributes["ge.gear"] = function.attributes["ge.gear"]
             op.body.block.insert_op_before(plan, function)
             count_flops(kernels_by_name(plan).values(), plan)
-            function.detach()
-            function.erase(safe_erase=False)
+            function.detach()  # nobody else reads what is in it, so it need not be taken apart
 
 
 def symbols_of(module: ModuleOp) -> set[str]:

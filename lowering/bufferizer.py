@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -44,6 +45,9 @@ from ge_dialect.lowering.schedule.labels import carry_label
 from ge_dialect.passes.zero_copy.marks import views_of
 from ge_dialect.symbols import Dim, SymbolRange
 
+Pairs: TypeAlias = Sequence[tuple[int, int]]
+"""Operand and result of an op, by number."""
+
 
 @dataclass
 class Bufferizer:
@@ -57,6 +61,8 @@ class Bufferizer:
         wanted: Where a value should be written if that place is free by then.
         parts: The joined value that a value is written straight into, and where in it.
         joined: Where a joined value lies, before all of it is written.
+        pairs: Of each kernel so far the operands and results that may share bytes; ops of one
+            kernel have the same.
         ranges: Of the symbols that the inputs give values to.
         sizes: Those that depend on data.
     """
@@ -74,6 +80,7 @@ class Bufferizer:
         default_factory=dict[SSAValue, tuple[SSAValue, Dim]]
     )
     joined: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    pairs: dict[str, Pairs] = field(default_factory=dict[str, Pairs])
     placed: list[Operation] = field(default_factory=list[Operation])
     weights: list[Operation] = field(default_factory=list[Operation])
     tasks: list[Operation] = field(default_factory=list[Operation])
@@ -136,10 +143,12 @@ class Bufferizer:
         if lower_views(self, op) or lower_parts(self, op):
             return
         kernel, operands = self.kernels.kernel_of(op, self.sizes.waits_for(op))
+        if (pairs := self.pairs.get(kernel)) is None:
+            pairs = self.pairs[kernel] = op.in_place_pairs() if self.in_place else ()
         sources = [self.buffer(operand) for operand in operands]
         targets: list[SSAValue] = []
         for index in range(len(op.results)):
-            targets.append(self._target(op, index, block, targets))
+            targets.append(self._target(op, index, block, targets, pairs))
         launch = LaunchOp(self.next_id(), kernel, sources, targets)
         launch.location = op.location
         carry_label(op, launch)
@@ -180,17 +189,27 @@ class Bufferizer:
             if (buffer := self.buffers.get(value)) is not None:
                 self.remaining[base_of(buffer)[0]] -= 1
 
-    def _target(self, op: GEOp, index: int, block: Block, taken: Sequence[SSAValue]) -> SSAValue:
-        """Returns where a result goes; what earlier results of the op have taken is not free."""
+    def _target(
+        self, op: GEOp, index: int, block: Block, taken: Sequence[SSAValue], pairs: Pairs
+    ) -> SSAValue:
+        """Returns where a result goes; what earlier results of the op have taken is not free.
+
+        Args:
+            op: Whose result it is.
+            index: Of the result.
+            block: That the op is in.
+            taken: Where earlier results go.
+            pairs: Operands and results of the op that may share bytes.
+        """
         from ge_dialect.lowering.zero_copy import place_in_whole
 
         result = op.results[index]
         if (place := place_in_whole(self, result)) is not None:
             return place
         wanted = self.wanted.get(result)
-        if wanted is not None and wanted not in taken and self._is_free(op, index, wanted):
+        if wanted is not None and wanted not in taken and self._is_free(op, index, wanted, pairs):
             return wanted
-        for operand, target in op.in_place_pairs() if self.in_place else ():
+        for operand, target in pairs:
             value = op.operands[operand]
             if target != index or self.buffers.get(value) in taken:
                 continue
@@ -198,14 +217,14 @@ class Bufferizer:
                 return self.buffers[value]
         return self.new(result.type, op, block, result.name_hint)
 
-    def _is_free(self, op: GEOp, index: int, wanted: SSAValue) -> bool:
+    def _is_free(self, op: GEOp, index: int, wanted: SSAValue, pairs: Pairs) -> bool:
         """Whether a result may be written where it is wanted: nobody reads there any more."""
         base, _ = base_of(wanted)
         left = self.remaining.get(base, 0)
         if left == 0 or not self.in_place:
             return left == 0
-        pairs = [source for source, target in op.in_place_pairs() if target == index]
-        return left == 1 and any(self.buffers.get(op.operands[i]) is wanted for i in pairs)
+        sources = [source for source, target in pairs if target == index]
+        return left == 1 and any(self.buffers.get(op.operands[i]) is wanted for i in sources)
 
     def is_last_read(self, op: Operation, value: SSAValue, block: Block) -> bool:
         """Whether nobody but `op` reads the bytes of `value`, now or later."""

@@ -19,6 +19,7 @@ from ge_dialect.ge.attributes import NamedWeight, WeightAttr
 from ge_dialect.ge.base import int_attr
 from ge_dialect.ge.dtypes import to_numpy
 from ge_dialect.ge.indexing import ShapeOp, SizeOp
+from ge_dialect.ge.numbers import Numbers
 from ge_dialect.ge.symbolic import symbols_in
 from ge_dialect.ge_exec import BufferOp, KernelOp, LaunchOp, PlanOp, ViewOp, WeightOp
 from ge_dialect.ge_exec.control import own_writes
@@ -44,6 +45,7 @@ class GearPlans:
 
     kernels: dict[str, KernelOp] = field(default_factory=dict[str, KernelOp])
     plans: list[PlanOp] = field(default_factory=list[PlanOp])
+    _numbers: Numbers = field(default_factory=Numbers)
     _names: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
     _bound: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
 
@@ -100,7 +102,7 @@ class GearPlans:
 
     def _shelve(self, kernel: KernelOp) -> str:
         """Returns the name of a kernel here; of two that compute the same there is one."""
-        key = kernel_key(kernel)
+        key = kernel_key(kernel, self._numbers)
         if (known := self._names.get(key)) is None:
             copy = kernel.clone() if kernel.parent is not None else kernel
             title, number = kernel.sym_name.data, 0

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.attributes import WeightAttr
 from ge_dialect.ge.base import Engine, GEOp
 from ge_dialect.ge.constants import SMALL_BYTES, ConstantOp, constant_attr
+from ge_dialect.ge.numbers import Numbers
 from ge_dialect.ge.structure import FusionOp, YieldOp
 from ge_dialect.ge.types import byte_size
 from ge_dialect.ge_exec import KernelOp
@@ -29,6 +31,7 @@ class KernelTable:
     taken: set[str] = field(default_factory=set[str])
     by_fingerprint: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
     counts: dict[str, int] = field(default_factory=dict[str, int])
+    numbers: Numbers = field(default_factory=Numbers)
 
     def kernel_of(self, op: GEOp, sized: Sequence[SSAValue] = ()) -> tuple[str, Sequence[SSAValue]]:
         """Returns the symbol of the kernel that computes `op`, and the values it reads.
@@ -40,7 +43,7 @@ class KernelTable:
             sized: Values of which only a size is needed; the kernel takes them last.
         """
         values = [*external_values(op), *sized]
-        key = fingerprint(op, values)
+        key = fingerprint(op, values, self.numbers)
         if (symbol := self.by_fingerprint.get(key)) is None:
             symbol = self._add(op, kernel_body(op, values))
             self.by_fingerprint[key] = symbol
@@ -140,41 +143,45 @@ def external_values(op: Operation, with_repeats: bool = False) -> Sequence[SSAVa
     return found if with_repeats else list(dict.fromkeys(found))
 
 
-def fingerprint(op: GEOp, values: Sequence[SSAValue]) -> Hashable:
+def fingerprint(op: GEOp, values: Sequence[SSAValue], numbers: Numbers) -> Hashable:
     """Returns a value that is equal for ops that compute the same: no names, no locations.
 
     Args:
         op: Any op.
         values: What it reads from outside, in order; immediates count by value, others by type.
+        numbers: Of the attributes seen so far.
     """
-    numbers: dict[SSAValue, int] = {}
-    inputs: list[Hashable] = []
+    places = {value: place for place, value in enumerate(values)}
+    inputs: list[int] = []
     for value in values:
-        numbers[value] = len(numbers)
-        inputs.append(constant_attr(value) if is_immediate(value) else value.type)
-    return tuple(inputs), _op_key(op, numbers)
+        constant = constant_attr(value) if is_immediate(value) else None
+        inputs.append(numbers.of(value.type if constant is None else constant))
+    return tuple(inputs), _op_key(op, places, numbers)
 
 
-def kernel_key(kernel: KernelOp) -> Hashable:
+def kernel_key(kernel: KernelOp, numbers: Numbers) -> Hashable:
     """Returns a value that is equal for kernels that compute the same on the same unit."""
-    return kernel.op_type.data, kernel.engine.data, _block_key(kernel.body.block, {})
+    return kernel.op_type.data, kernel.engine.data, _block_key(kernel.body.block, {}, numbers)
 
 
-def _op_key(op: Operation, numbers: dict[SSAValue, int]) -> Hashable:
-    operands = tuple(numbers[operand] for operand in op.operands)
+def _op_key(op: Operation, places: dict[SSAValue, int], numbers: Numbers) -> Hashable:
+    operands = tuple([places[operand] for operand in operands_of(op)])
     for result in op.results:
-        numbers[result] = len(numbers)
+        places[result] = len(places)
+    properties = op.properties
     return (
         op.name,
         operands,
-        tuple(sorted(op.properties.items(), key=lambda item: item[0])),
-        tuple(result.type for result in op.results),
-        tuple(_block_key(block, numbers) for region in op.regions for block in region.blocks),
+        tuple([(name, numbers.of(properties[name])) for name in sorted(properties)]),
+        tuple([numbers.of(result.type) for result in op.results]),
+        tuple(
+            [_block_key(block, places, numbers) for region in op.regions for block in region.blocks]
+        ),
     )
 
 
-def _block_key(block: Block, numbers: dict[SSAValue, int]) -> Hashable:
+def _block_key(block: Block, places: dict[SSAValue, int], numbers: Numbers) -> Hashable:
     for argument in block.args:
-        numbers[argument] = len(numbers)
-    types = tuple(argument.type for argument in block.args)
-    return types, tuple(_op_key(op, numbers) for op in block.ops)
+        places[argument] = len(places)
+    types = tuple([numbers.of(argument.type) for argument in block.args])
+    return types, tuple([_op_key(op, places, numbers) for op in block.ops])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, SSAValue
 
 from ge_dialect import remarks
 from ge_dialect.diagnostics import GEError
@@ -63,20 +63,20 @@ def _raise(unknown: Sequence[str], endless: Sequence[str], function: FuncOp) -> 
 
 def report_objects(pass_name: str, function: FuncOp) -> None:
     """Remarks on the ops where sizes begin to depend on data, so that no plan can know them."""
+    known: dict[int, tuple[Attribute, bool]] = {}  # by identity: equal types are mostly one object
+
+    def has_no_size(value: SSAValue) -> bool:
+        type_ = value.type
+        if (found := known.get(id(type_))) is None:
+            found = known[id(type_)] = type_, is_tensor(type_) and byte_size(type_) is None
+        return found[1]
+
     for op in function.walk():
-        if isinstance(op, GEOp) and _is_origin(op):
+        if not isinstance(op, GEOp) or not any(map(has_no_size, op.results)):
+            continue
+        if not any(map(has_no_size, op.operands)):
             what = f"{op.ge_op_type()} gives {op.results[0].type}: its bytes are known in the run"
             remarks.analysis(pass_name, "objects", op, what)
-
-
-def _is_origin(op: Operation) -> bool:
-    return any(_has_no_size(result.type) for result in op.results) and not any(
-        _has_no_size(operand.type) for operand in op.operands
-    )
-
-
-def _has_no_size(type: Attribute) -> bool:
-    return is_tensor(type) and byte_size(type) is None
 
 
 def _shorten(found: Sequence[str]) -> str:

@@ -29,26 +29,22 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Region, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.traits import SymbolTable
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.ge.in_place import in_place_pairs_of
 from ge_dialect.ge_exec import (
     ArenaOp,
     BranchOp,
     BufferOp,
     InputOp,
-    KernelOp,
-    LaunchOp,
     LoopOp,
     ObjectOp,
     ObjectType,
     PlanOp,
-    StoreOp,
     WeightOp,
 )
 from ge_dialect.ge_exec.control import TaskOp, own_reads, own_writes, task_id
 from ge_dialect.ge_exec.memory import Storage, base_of, offset_of, span_of
+from ge_dialect.lowering.overwrites import Overwrites
 from ge_dialect.lowering.plan_bytes import Access, Bytes, Segment, overlap
 from ge_dialect.lowering.plan_clocks import CODE, Place, execution_order
 from ge_dialect.lowering.plan_names import describe, describe_task
@@ -128,6 +124,7 @@ class Checker:
 
     memory: dict[ArenaOp | Storage, Bytes] = field(default_factory=lambda: defaultdict(Bytes))
     known: dict[SSAValue, Access] = field(default_factory=dict[SSAValue, Access])
+    overwrites: Overwrites = field(default_factory=Overwrites)
 
     def access(self, value: SSAValue) -> Access:
         """Returns the bytes of a buffer value."""
@@ -143,7 +140,7 @@ class Checker:
         self, task: TaskOp, read: Sequence[Access], written: Sequence[Access]
     ) -> None:
         """Checks that a task writes over what it reads only where it may."""
-        check_in_place(task, read, written)
+        self.overwrites.check(task, read, written)
 
     def covered(self, access: Access) -> list[Segment]:
         """Returns the segments of an access, split so that they cover exactly its bytes."""
@@ -308,33 +305,6 @@ def _where(access: Access) -> str:
     if not isinstance(access.arena, ArenaOp):
         return describe(access.owner)
     return f"bytes {access.start} to {access.end} of arena '{access.arena.arena_name.data}'"
-
-
-def check_in_place(task: TaskOp, read: Sequence[Access], written: Sequence[Access]) -> None:
-    """Checks that a task writes over what it reads only where its kernel may."""
-    for j, target in enumerate(written):
-        for other in written[:j]:
-            if overlap(target, other):
-                raise GEError(CODE, f"{describe_task(task)} writes two results to the same bytes")
-        if isinstance(task, StoreOp) and overlap(read[1], target):
-            raise GEError(CODE, f"{describe_task(task)} writes over the number of its slice")
-        for i, source in enumerate(read):
-            if overlap(source, target) and not _may_share(task, i, j, source, target):
-                raise GEError(
-                    CODE,
-                    f"{describe_task(task)} writes {describe(target.owner)} over"
-                    f" {describe(source.owner)}, which it still reads",
-                )
-
-
-def _may_share(task: TaskOp, i: int, j: int, source: Access, target: Access) -> bool:
-    if not isinstance(task, LaunchOp) or (source.start, source.end) != (target.start, target.end):
-        return False
-    kernel = SymbolTable.lookup_symbol(task, task.kernel)
-    block = kernel.body.block if isinstance(kernel, KernelOp) else None
-    if block is None or i >= len(block.args):
-        return False  # the runtime says what does not fit
-    return (i, j) in in_place_pairs_of(block)
 
 
 def check_apart(accesses: Sequence[Access]) -> None:

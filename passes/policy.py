@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from typing import TYPE_CHECKING
 
 from ge_dialect.diagnostics import GEError
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
 
 ATTRIBUTE = "ge.memory_policy"
 """Attribute of a module that names its policy."""
@@ -29,6 +31,8 @@ def policy_of(module: ModuleOp, given: str | None) -> Policy:
     Raises:
         GEError: There is none of that name (GE0431).
     """
+    from xdsl.dialects.builtin import StringAttr
+
     attr = module.attributes.get(ATTRIBUTE)
     if given is not None:
         return named_policy(given, "'policy'")

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Dialect, Operation
 from xdsl.irdl import IRDLOperation, OptionalDef, OptPropertyDef, VariadicDef
 
 from ge_dialect.ge import GE
-from ge_dialect.ge.base import GEOp, format_of
+from ge_dialect.ge.base import FormattedOp, GEOp, format_of
 from ge_dialect.ge_exec import GE_EXEC
 from ge_dialect.ge_exec.memory import PlacedOp
 
@@ -29,7 +29,7 @@ in the model.
 
 """
 
-ABSTRACT = (GEOp, PlacedOp, IRDLOperation)
+ABSTRACT = (GEOp, FormattedOp, PlacedOp, IRDLOperation)
 """Bases that say nothing of an op that its own entry does not."""
 
 SEGMENTS = ("operandSegmentSizes", "resultSegmentSizes")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import NoReturn
 
 from ge_dialect.diagnostics import GEError
@@ -33,6 +32,8 @@ def refuse_unknown(
     Raises:
         GEError: Something is left.
     """
+    from difflib import get_close_matches
+
     if not unknown:
         return
     known = [*re.findall(r"--[a-z-]+", parser.format_help()), *also]

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NoReturn
 
 from ge_dialect.atomic_files import replacing
 from ge_dialect.diagnostics import GEError
-from ge_dialect.source_text import check_strings
 
 if TYPE_CHECKING:
     from xdsl.utils.exceptions import ParseError
@@ -30,8 +29,6 @@ def run_tool(
         body: Takes the arguments, returns the exit code.
         argv: Arguments without the program's name; None for the process's own.
     """
-    # A compilation makes many objects, little garbage, and ends: looking for it costs more.
-    gc.set_threshold(10_000_000, 50, 50)
     before = _end_cleanly_on_sigterm()
     try:
         return body(argv)
@@ -77,12 +74,6 @@ def _end_cleanly_on_sigterm() -> signal.Handlers | Callable[..., object] | int |
         return None
 
 
-def without_blas_threads() -> None:
-    """Keeps numpy from starting a thread a core: a compilation multiplies no matrices, and they
-    cost a tenth of its CPU time. What the user has set stands. To be called before numpy loads."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
-
 def one_line(text: str) -> str:
     """Returns a message without line breaks and without what a terminal would act on."""
     line = " ".join(part.strip() for part in text.splitlines() if part.strip())
@@ -106,6 +97,8 @@ def decode_text(path: str, data: bytes) -> str:
     Raises:
         GEError: It is not text, or a string in it does not end.
     """
+    from ge_dialect.source_text import check_strings
+
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -126,6 +119,7 @@ def write_atomically(path: str, data: bytes) -> None:
     Raises:
         GEError: The folder is not there, not writable or full.
     """
+
     found = Path(path)
     try:
         if found.exists() and not found.is_file():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -72,6 +71,8 @@ def check_baseline(path: str, fired: Mapping[str, int], remarks: Sequence[Remark
         GEError: A rule fired less often than before (GE0441), the file is malformed (GE0442) or
             cannot be read or written.
     """
+    import json
+
     if not Path(path).exists():
         text = json.dumps({"fusions": dict(sorted(fired.items()))}, indent=2) + "\n"
         write_atomically(path, text.encode())
@@ -91,6 +92,8 @@ def check_baseline(path: str, fired: Mapping[str, int], remarks: Sequence[Remark
 
 
 def _read_baseline(path: str) -> dict[str, int]:
+    import json
+
     data = read_file(path)
     try:
         found = json.loads(data) if len(data) <= MAX_BYTES else None

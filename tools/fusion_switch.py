@@ -5,7 +5,6 @@ Source: ATC's documentation of `--fusion_switch_file`, in both forms.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -109,6 +108,8 @@ def _from_text(path: str, text: str) -> FusionSwitch:
 
 
 def _from_json(path: str, text: str) -> FusionSwitch:
+    import json
+
     try:
         data = json.loads(text)
     except json.JSONDecodeError as error:

@@ -5,33 +5,27 @@ Takes ATC's flags and syntax where they exist, with dashes or underscores.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ge_dialect.diagnostics import GEError
-from ge_dialect.tools.cli import (
-    check_writable,
-    leave,
-    run_tool,
-    without_blas_threads,
-    write_atomically,
-)
-from ge_dialect.tools.compile_arguments import CORE_TIERS, model_path, output_path, parse
-from ge_dialect.tools.deferred import defer_onnx
-from ge_dialect.tools.fusion_arguments import check_requirements, is_asked, names, split_rules
+from ge_dialect.tools.start import begin
+
+if TYPE_CHECKING:
+    import argparse
+
+    from ge_dialect.tools.api import CompiledPlan, CompileOptions
 
 DISPLAY = 6
 """ATC's mode that compiles nothing."""
 
-if TYPE_CHECKING:
-    from ge_dialect.tools.api import CompiledPlan, CompileOptions
-
 
 def run(argv: Sequence[str] | None) -> int:
     """Runs the tool; errors are exceptions."""
+    from ge_dialect.tools.cli import check_writable
+    from ge_dialect.tools.compile_arguments import model_path, output_path, parse
+    from ge_dialect.tools.fusion_arguments import check_requirements
+
     arguments = list(sys.argv[1:] if argv is None else argv)
     args = parse(arguments)
     if args.mode == DISPLAY or args.om is not None:
@@ -44,6 +38,11 @@ def run(argv: Sequence[str] | None) -> int:
         if path is not None:
             check_writable(path)
     from ge_dialect.tools.check.compiling import compile_guarded
+
+    if argv is None:
+        from ge_dialect.tools.quick_ir import quicken_ir
+
+        quicken_ir()
 
     plan = compile_guarded(model, args, options_of(args))
     plan.save(output, weight_checksum=args.weight_checksum)
@@ -67,6 +66,8 @@ def run(argv: Sequence[str] | None) -> int:
 
 def _tell(plan: CompiledPlan, summary: Mapping[str, Any], args: argparse.Namespace) -> None:
     """Writes notes and what was asked for to standard error."""
+    from ge_dialect.tools.fusion_arguments import is_asked
+
     for line in plan.notes:
         sys.stderr.write(f"{line}\n")
     for remark in plan.remarks:
@@ -89,6 +90,7 @@ def display(args: argparse.Namespace) -> str:
     Raises:
         GEError: No file is named, or it cannot be read.
     """
+    from ge_dialect.diagnostics import GEError
     from ge_dialect.tools.report.model_info import model_info
 
     if args.om is None or args.mode != DISPLAY:
@@ -99,6 +101,8 @@ def display(args: argparse.Namespace) -> str:
 def options_of(args: argparse.Namespace) -> CompileOptions:
     """Returns what the command line asks for."""
     from ge_dialect.tools.api import CompileOptions
+    from ge_dialect.tools.compile_arguments import CORE_TIERS
+    from ge_dialect.tools.fusion_arguments import names, split_rules
 
     rules, sources = split_rules(args.rules)
     return CompileOptions(
@@ -158,6 +162,10 @@ def result_path(args: argparse.Namespace) -> str | None:
 
 def write_reports(plan: CompiledPlan, summary: Mapping[str, Any], args: argparse.Namespace) -> None:
     """Writes summary, fusions, trace and IR to the files that were asked for."""
+    import json
+
+    from ge_dialect.tools.cli import write_atomically
+
     if (path := result_path(args)) is not None:
         text = json.dumps(plan.fusion_result, indent=4, sort_keys=True)
         write_atomically(path, f"{text}\n".encode())
@@ -175,11 +183,14 @@ def write_reports(plan: CompiledPlan, summary: Mapping[str, Any], args: argparse
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Entry point of the console script."""
-    without_blas_threads()
-    if argv is not None:
-        sys.exit(run_tool("ge-compile", run, argv))
-    defer_onnx()
-    leave(run_tool("ge-compile", run, None))
+    if argv is None:
+        begin()  # before anything heavy is imported
+    from ge_dialect.tools.cli import leave, run_tool
+
+    code = run_tool("ge-compile", run, argv)
+    if argv is None:
+        leave(code)
+    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -33,10 +33,8 @@ from ge_dialect.tools.cli import (
     read_file,
     run_tool,
     too_deep,
-    without_blas_threads,
     write_atomically,
 )
-from ge_dialect.tools.deferred import defer_onnx
 from ge_dialect.tools.fusion_arguments import (
     add_rule_arguments,
     check_requirements,
@@ -45,6 +43,7 @@ from ge_dialect.tools.fusion_arguments import (
 )
 from ge_dialect.tools.opt_listening import listening
 from ge_dialect.tools.report.diff_files import add_diff_arguments, diff_files
+from ge_dialect.tools.start import begin
 from ge_dialect.validity import check_valid, verify
 
 REMARK_KINDS = ("passed", "missed", "analysis", "all")
@@ -384,10 +383,9 @@ def main_with(argv: Sequence[str] | None) -> int:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Entry point of the console script."""
-    without_blas_threads()
     if argv is not None:
         sys.exit(run_tool("ge-opt", main_with, argv))
-    defer_onnx()
+    begin()
     leave(run_tool("ge-opt", main_with, None))
 
 

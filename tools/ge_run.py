@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ge_dialect.tools.arguments import Parser, refuse_unknown
 from ge_dialect.tools.cli import check_writable, run_tool, write_atomically
+from ge_dialect.tools.start import begin
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -253,6 +254,8 @@ def show(lines: Iterable[str]) -> None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Entry point of the console script."""
+    if argv is None:
+        begin(computes=True)
     sys.exit(run_tool("ge-run", main_with, argv))
 
 

@@ -10,9 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.access import operands_of
+from ge_dialect.ge.constants import constant_attr
+from ge_dialect.ge.structure import HostCallOp
+from ge_dialect.ge.types import is_tensor, static_shape
+from ge_dialect.interpreters.folding import is_shape_computation
 from ge_dialect.lowering.assign_streams import check_streams
 from ge_dialect.lowering.bufferize import BufferizePass
 from ge_dialect.lowering.verify_plan import VerifyPlanPass
@@ -30,7 +36,7 @@ from ge_dialect.passes.symbols.resolve_symbols import ResolveSymbolsPass
 from ge_dialect.tools import api
 from ge_dialect.tools.api import CompiledPlan, PassRecord, Watch, make_context
 from ge_dialect.tools.fusion_arguments import fired_rules
-from ge_dialect.tools.report.traffic import count_ops, graph_traffic
+from ge_dialect.tools.report.traffic import count_ops, graph_ops, graph_traffic
 from ge_dialect.validity import check_valid
 
 LOCAL = frozenset(
@@ -65,7 +71,9 @@ reach over several of them; then the blocks are copied before these passes."""
 
 @dataclass
 class Outlining:
-    """The passes after the inference of types that run on the short form of a graph.
+    """The passes that run on the short form of a graph.
+
+    They begin after the inference of types, or with it where all types are known already.
 
     Attributes:
         first: Position of the first of them.
@@ -86,19 +94,22 @@ class Outlining:
     copied: int = 0
 
     @staticmethod
-    def of(passes: Sequence[ModulePass], wanted: bool, fuse: bool) -> Outlining:
+    def of(passes: Sequence[ModulePass], wanted: bool, fuse: bool, settled: bool) -> Outlining:
         """Returns the outlining of a pipeline; of no pass where it is not wanted.
 
         Args:
             passes: Of the pipeline.
             wanted: Whether blocks are outlined at all.
             fuse: Whether they are fused once, too.
+            settled: Whether types are known, so that one block is inferred as all are.
         """
         typing = InferTypesPass | ResolveSymbolsPass | BoundSizesPass
         inferring = [step for step, one in enumerate(passes) if isinstance(one, typing)]
         first = end = inferring[-1] + 1 if inferring else 0
         if not inferring or not wanted or rewrites.active() is not None:
             return Outlining(first, first, first)
+        if settled and inferring == list(range(inferring[0], first)):
+            first = inferring[0]
         while end < len(passes) and passes[end].name in LOCAL:
             end += 1
         fusing = end
@@ -131,6 +142,26 @@ class Outlining:
         self.short = None
         self.seconds += time.perf_counter() - started
         return reached if done else self.first
+
+
+def is_settled(module: ModuleOp) -> bool:
+    """Whether inference has nothing to do in a graph but to check it: every type is static, and no
+    op will be evaluated or promoted."""
+    static: dict[int, Attribute] = {}  # by identity: equal types are mostly the same object
+    for op in graph_ops(module):
+        if op.regions or isinstance(op, HostCallOp):
+            return False
+        if all(constant_attr(value) is not None for value in operands_of(op)) and (
+            is_shape_computation(op)
+        ):
+            return False
+        for result in op.results:
+            type_ = result.type
+            if id(type_) not in static:
+                if not is_tensor(type_) or static_shape(type_) is None:
+                    return False
+                static[id(type_)] = type_
+    return True
 
 
 def run_passes(plan: CompiledPlan, watch: Watch) -> None:
@@ -170,7 +201,8 @@ class Runner:
         self.ctx = make_context()
         options = plan.options
         wanted = options.outline and not options.verify_each and type(watch) is Watch
-        self.outlining = Outlining.of(self.passes, wanted, not options.why_not)
+        settled = wanted and is_settled(plan.module)
+        self.outlining = Outlining.of(self.passes, wanted, not options.why_not, settled)
         self.is_verified = False
 
     def run(self, first: int = 0, end: int | None = None) -> None:

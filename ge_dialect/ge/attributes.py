@@ -221,16 +221,16 @@ class WeightAttr(Data[NamedWeight]):
 
     def print_parameter(self, printer: Printer) -> None:
         weight = self.data.weight
-        with printer.in_angle_brackets():
-            printer.print_string_literal(self.data.name)
-            if isinstance(weight, MemoryWeight | ElidedWeight):
-                printer.print_string(", memory, ")
-                printer.print_string_literal(weight.digest)
-                printer.print_string(f", {weight.length}")
-            else:
-                printer.print_string(", ")
-                printer.print_string_literal(weight.path)
-                printer.print_string(f", {weight.offset}, {weight.length}")
+        printer.print_string("<")
+        printer.print_string_literal(self.data.name)
+        if isinstance(weight, MemoryWeight | ElidedWeight):
+            printer.print_string(", memory, ")
+            printer.print_string_literal(weight.digest)
+            printer.print_string(f", {weight.length}>")
+        else:
+            printer.print_string(", ")
+            printer.print_string_literal(weight.path)
+            printer.print_string(f", {weight.offset}, {weight.length}>")
 
 
 @irdl_attr_definition

@@ -71,7 +71,25 @@ class Engine(StrEnum):
     HOST = "host"
 
 
-class GEOp(IRDLOperation):
+class FormattedOp(IRDLOperation):
+    """An op whose assembly format is read when one is first parsed or printed.
+
+    xDSL reads the format of every op when its class is made, a third of the time that takes; a
+    compilation prints a few kinds of ops.
+    """
+
+    def __init_subclass__(cls, **options: object) -> None:
+        super().__init_subclass__(**options)
+        if (text := vars(cls).get("assembly_format")) is not None:
+            declare_format(cls, text)
+
+    def print_quickly(self, printer: Printer) -> bool:
+        """Prints what the format says, at once; False, and nothing printed, where that does not
+        pay."""
+        return False
+
+
+class GEOp(FormattedOp):
     """An op of the `ge` dialect: pure, on tensors, its result types a function of its operands.
 
     Not an `ABC`: `isinstance` against a class of that kind is several times slower, and passes ask
@@ -86,11 +104,6 @@ class GEOp(IRDLOperation):
     """GE's port names of the results."""
     FUSION_KIND: ClassVar[FusionKind] = FusionKind.OPAQUE
     ENGINE: ClassVar[Engine] = Engine.VECTOR
-
-    def __init_subclass__(cls, **options: object) -> None:
-        super().__init_subclass__(**options)
-        if (text := vars(cls).get("assembly_format")) is not None:
-            declare_format(cls, text)
 
     def __init__(
         self,
@@ -196,18 +209,15 @@ class GEOp(IRDLOperation):
 _FORMATS: dict[type, str] = {}
 
 
-def declare_format(op_class: type[GEOp], text: str) -> None:
-    """Gives a class its assembly format, which is read when an op is first parsed or printed.
+def declare_format(op_class: type[FormattedOp], text: str) -> None:
+    """Gives a class its assembly format, which is read when an op is first parsed or printed."""
 
-    xDSL reads the format of every op when its class is made, a third of the time that takes; a
-    compilation prints a few kinds of ops.
-    """
-
-    def parse(cls: type[GEOp], parser: Parser) -> IRDLOperation:
+    def parse(cls: type[FormattedOp], parser: Parser) -> IRDLOperation:
         return _program(cls).parse(parser, cls)
 
-    def print_(self: GEOp, printer: Printer) -> None:
-        _program(type(self)).print(printer, self)
+    def print_(self: FormattedOp, printer: Printer) -> None:
+        if not self.print_quickly(printer):
+            _program(type(self)).print(printer, self)
 
     _FORMATS[op_class] = text
     del op_class.assembly_format
@@ -222,7 +232,7 @@ def format_of(op_class: type[IRDLOperation]) -> str | None:
 
 
 @cache
-def _program(op_class: type[GEOp]) -> FormatProgram:
+def _program(op_class: type[FormattedOp]) -> FormatProgram:
     from xdsl.irdl.declarative_assembly_format import FormatProgram
 
     text = format_of(op_class)

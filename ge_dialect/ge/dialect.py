@@ -59,15 +59,16 @@ FAMILIES = (
 def op_classes(module: ModuleType) -> tuple[type[Operation], ...]:
     """Returns the ops that a module defines, in the order of their definition.
 
-    Base classes have no `name`, and what a module merely imports is not its own.
+    Base classes have no `name`, and what a module merely imports is not its own. Whether something
+    is an op is asked last: where it is not, all ops there are are looked through.
     """
     return tuple(
         member
         for member in vars(module).values()
         if isinstance(member, type)
-        and issubclass(member, IRDLOperation)
         and member.__module__ == module.__name__
         and "name" in vars(member)
+        and issubclass(member, IRDLOperation)
     )
 
 

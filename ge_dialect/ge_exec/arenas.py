@@ -5,7 +5,6 @@ from __future__ import annotations
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_attr_definition,
     irdl_op_definition,
     prop_def,
@@ -14,7 +13,7 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.ge.attributes import Tier, TierAttr
-from ge_dialect.ge.base import I64Attr, int_attr
+from ge_dialect.ge.base import FormattedOp, I64Attr, int_attr
 
 
 @irdl_attr_definition
@@ -25,7 +24,7 @@ class ArenaType(ParametrizedAttribute, TypeAttribute):
 
 
 @irdl_op_definition
-class ArenaOp(IRDLOperation):
+class ArenaOp(FormattedOp):
     """Reserves an arena.
 
     `size` in bytes; `lower_bound` is what no plan of the same order can go below, in bytes.

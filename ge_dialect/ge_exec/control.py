@@ -11,7 +11,6 @@ from typing import TypeAlias
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -22,13 +21,13 @@ from xdsl.irdl import (
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from ge_dialect.ge.base import I64Attr, int_attr
+from ge_dialect.ge.base import FormattedOp, I64Attr, int_attr
 from ge_dialect.ge_exec.memory import AnyStorage
 from ge_dialect.ge_exec.tasks import CopyOp, LaunchOp, StoreOp
 
 
 @irdl_op_definition
-class BranchOp(IRDLOperation):
+class BranchOp(FormattedOp):
     """Runs one of two lists of tasks, by the truth value in a buffer.
 
     Constraints:
@@ -75,7 +74,7 @@ class BranchOp(IRDLOperation):
 
 
 @irdl_op_definition
-class LoopOp(IRDLOperation):
+class LoopOp(FormattedOp):
     """Runs a list of tasks at most `limit` times, as long as the truth value in `go_on` holds.
 
     Before each run the number of the iteration, from 0, is written to `iteration`, and `go_on` is

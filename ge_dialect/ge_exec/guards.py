@@ -10,7 +10,6 @@ from __future__ import annotations
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     prop_def,
@@ -18,7 +17,7 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.ge.attributes import GuardAttr, SymbolAttr
-from ge_dialect.ge.base import I64Attr, int_attr
+from ge_dialect.ge.base import FormattedOp, I64Attr, int_attr
 from ge_dialect.ge.types import is_tensor, shape_of
 from ge_dialect.ge_exec.memory import InputOp
 from ge_dialect.ge_exec.storage import AnyStorage, BoundedType, ObjectType
@@ -26,7 +25,7 @@ from ge_dialect.symbols import Dim, Guard, SymbolRange, symbols_of
 
 
 @irdl_op_definition
-class SymbolOp(IRDLOperation):
+class SymbolOp(FormattedOp):
     """Declares a symbol of the plan: a dimension of a value says what it is, within a range.
 
     `input` is an input, or what a task writes whose size depends on data.
@@ -93,7 +92,7 @@ class SymbolOp(IRDLOperation):
 
 
 @irdl_op_definition
-class GuardOp(IRDLOperation):
+class GuardOp(FormattedOp):
     """Fails the run where two expressions over symbols are not as its condition asks.
 
     Example:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import StringAttr, SymbolNameConstraint
 from xdsl.ir import Attribute, Operation, Region
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
     opt_prop_def,
     prop_def,
@@ -17,14 +16,14 @@ from xdsl.irdl import (
 from xdsl.traits import IsolatedFromAbove, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
-from ge_dialect.ge.base import Engine, I64Attr, int_attr
+from ge_dialect.ge.base import Engine, FormattedOp, I64Attr, int_attr
 from ge_dialect.ge.structure import yield_of
 from ge_dialect.ge.types import static_shape
 from ge_dialect.ge_exec.tiling import SCORES, WEIGHTS, Tiling, TilingAttr, cut_text, value_names
 
 
 @irdl_op_definition
-class KernelOp(IRDLOperation):
+class KernelOp(FormattedOp):
     """A kernel: a function of tensors, launched on buffers.
 
     `op_type` is GE's name of it, `engine` the unit that runs it, `flops` its arithmetic. The body

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from xdsl.dialects.builtin import StringAttr, SymbolNameConstraint
 from xdsl.ir import Block, Operation, Region
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
     prop_def,
     region_def,
@@ -16,7 +15,7 @@ from xdsl.irdl import (
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
-from ge_dialect.ge.base import I64Attr, int_attr
+from ge_dialect.ge.base import FormattedOp, I64Attr, int_attr
 from ge_dialect.ge_exec.control import TaskOp, flatten, task_id
 from ge_dialect.ge_exec.guards import GuardOp, SymbolOp
 from ge_dialect.ge_exec.memory import BufferOp, InputOp, ObjectOp, OutputOp, WeightOp
@@ -24,7 +23,7 @@ from ge_dialect.ge_exec.tasks import RecordOp, WaitOp
 
 
 @irdl_op_definition
-class StreamOp(IRDLOperation):
+class StreamOp(FormattedOp):
     """Tasks in order on one stream.
 
     Constraints:
@@ -58,7 +57,7 @@ class StreamOp(IRDLOperation):
 
 
 @irdl_op_definition
-class PlanOp(IRDLOperation):
+class PlanOp(FormattedOp):
     """An execution plan: arenas, what lies in them, and streams of tasks.
 
     Constraints:
@@ -95,42 +94,42 @@ class PlanOp(IRDLOperation):
     @property
     def streams(self) -> Sequence[StreamOp]:
         """The streams, in the order they are written."""
-        return [op for op in self.body.block.ops if isinstance(op, StreamOp)]
+        return [op for op in self.body.block.ops if type(op) is StreamOp]
 
     @property
     def inputs(self) -> Sequence[InputOp]:
         """The inputs, in the order of the model."""
-        return [op for op in self.body.block.ops if isinstance(op, InputOp)]
+        return [op for op in self.body.block.ops if type(op) is InputOp]
 
     @property
     def outputs(self) -> Sequence[OutputOp]:
         """The outputs, in the order of the model."""
-        return [op for op in self.body.block.ops if isinstance(op, OutputOp)]
+        return [op for op in self.body.block.ops if type(op) is OutputOp]
 
     @property
     def symbols(self) -> Sequence[SymbolOp]:
         """The symbols, in the order in which they become known."""
-        return [op for op in self.body.block.ops if isinstance(op, SymbolOp)]
+        return [op for op in self.body.block.ops if type(op) is SymbolOp]
 
     @property
     def guards(self) -> Sequence[GuardOp]:
         """What has to hold of the symbols."""
-        return [op for op in self.body.block.ops if isinstance(op, GuardOp)]
+        return [op for op in self.body.block.ops if type(op) is GuardOp]
 
     @property
     def weights(self) -> Sequence[WeightOp]:
         """The weights, in the order of first use."""
-        return [op for op in self.body.block.ops if isinstance(op, WeightOp)]
+        return [op for op in self.body.block.ops if type(op) is WeightOp]
 
     @property
     def buffers(self) -> Sequence[BufferOp]:
         """The buffers, in the order of first use."""
-        return [op for op in self.body.block.ops if isinstance(op, BufferOp)]
+        return [op for op in self.body.block.ops if type(op) is BufferOp]
 
     @property
     def objects(self) -> Sequence[ObjectOp]:
         """The objects on the heap, in the order of first use."""
-        return [op for op in self.body.block.ops if isinstance(op, ObjectOp)]
+        return [op for op in self.body.block.ops if type(op) is ObjectOp]
 
     def tasks(self) -> Sequence[TaskOp]:
         """Returns the tasks of all streams, in the order of the plan; a branch or loop is one."""

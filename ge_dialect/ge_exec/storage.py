@@ -183,6 +183,13 @@ def is_buffer(type: Attribute) -> TypeGuard[BufferType]:
 
 def buffer_bytes(type: Attribute) -> int:
     """Returns the bytes of a buffer type, unpadded: exact, or the most; objects have none."""
+    # Kept with the type: asked for again by every stage, for every value.
+    if (known := vars(type).get("_ge_bytes")) is None:
+        known = vars(type)["_ge_bytes"] = _buffer_bytes(type)
+    return known
+
+
+def _buffer_bytes(type: Attribute) -> int:
     if isinstance(type, ObjectType):
         return 0
     if isinstance(type, BoundedType):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -15,7 +16,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -25,7 +25,7 @@ from xdsl.irdl import (
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
-from ge_dialect.ge.base import I64Attr, int_attr
+from ge_dialect.ge.base import FormattedOp, I64Attr, int_attr
 from ge_dialect.ge_exec.kernels import KernelOp
 from ge_dialect.ge_exec.storage import (
     AnyStorage,
@@ -36,6 +36,9 @@ from ge_dialect.ge_exec.storage import (
     is_buffer,
 )
 
+if TYPE_CHECKING:
+    from xdsl.printer import Printer
+
 
 @lru_cache
 def _segments(inputs: int, outputs: int) -> DenseArrayBase:
@@ -43,7 +46,7 @@ def _segments(inputs: int, outputs: int) -> DenseArrayBase:
 
 
 @irdl_op_definition
-class LaunchOp(IRDLOperation):
+class LaunchOp(FormattedOp):
     """Runs a kernel on buffers: reads `inputs`, writes `outputs`.
 
     `id` is the place in the order of the whole plan. An input that is also an output is updated in
@@ -84,6 +87,20 @@ class LaunchOp(IRDLOperation):
             },
         )
 
+    def print_quickly(self, printer: Printer) -> bool:
+        if self.attributes:
+            return False
+        printer.print_string(f" {self.id.value.data} ")
+        printer.print_attribute(self.kernel)
+        for word, values in (("ins", self.inputs), ("outs", self.outputs)):
+            if values:
+                printer.print_string(f" {word}(")
+                printer.print_list(values, printer.print_ssa_value)
+                printer.print_string(" : ")
+                printer.print_list(values.types, printer.print_attribute)
+                printer.print_string(")")
+        return True
+
     def kernel_op(self) -> KernelOp:
         """Returns the kernel that the task runs.
 
@@ -97,7 +114,7 @@ class LaunchOp(IRDLOperation):
 
 
 @irdl_op_definition
-class CopyOp(IRDLOperation):
+class CopyOp(FormattedOp):
     """Copies a value: the bytes of one buffer to another of the same size, or an object.
 
     Constraints:
@@ -129,7 +146,7 @@ class CopyOp(IRDLOperation):
 
 
 @irdl_op_definition
-class StoreOp(IRDLOperation):
+class StoreOp(FormattedOp):
     """Stores a value as slice number `at` of another one, along its dimension 0.
 
     An object grows by the slice; slice 0 starts it anew.
@@ -169,7 +186,7 @@ class StoreOp(IRDLOperation):
 
 
 @irdl_op_definition
-class RecordOp(IRDLOperation):
+class RecordOp(FormattedOp):
     """Marks an event as reached by this stream.
 
     Example:
@@ -189,7 +206,7 @@ class RecordOp(IRDLOperation):
 
 
 @irdl_op_definition
-class WaitOp(IRDLOperation):
+class WaitOp(FormattedOp):
     """Holds this stream until an event is reached; `why` names the dependency it serves.
 
     Example:

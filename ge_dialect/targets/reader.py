@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 
@@ -16,6 +14,7 @@ from ge_dialect.targets.target import CONFIDENCES, Limits, Overhead, Target, Tie
 
 SCHEMA = "ge.target/1"
 
+_FOLDER = Path(__file__).parent
 _MAX_BYTES = 1 << 20
 TIERS = ("hbm", "l2", "l1", "ub", "l0a", "l0b", "l0c")
 """The levels of memory that every machine has."""
@@ -29,7 +28,7 @@ def target_names() -> tuple[str, ...]:
     return tuple(
         sorted(
             entry.name.removesuffix(".toml")
-            for entry in files("ge_dialect.targets").iterdir()
+            for entry in _FOLDER.iterdir()
             if entry.name.endswith(".toml")
         )
     )
@@ -62,6 +61,8 @@ def builtin_target(name: str) -> Target:
 
 @cache
 def _builtin(key: str, spelled: str) -> Target:
+    from difflib import get_close_matches
+
     known = {name.lower(): name for name in target_names()}
     if (name := known.get(key)) is None:
         family = [found for low, found in known.items() if key and low.startswith(key)]
@@ -71,8 +72,7 @@ def _builtin(key: str, spelled: str) -> Target:
             f"expected a target among {', '.join(known.values())}, got '{spelled}'",
             hint=f"did you mean {' or '.join(near)}?" if near else "or give a path of a .toml file",
         )
-    source = files("ge_dialect.targets").joinpath(f"{name}.toml")
-    return _parse(name, source.read_text(encoding="utf-8"))
+    return _parse(name, (_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def _read(path: Path) -> str:

@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, TypeAlias, cast
+
+from ge_dialect.lowering.om.schema import new
 
 _PROTO_DTYPES = {
     "undefined": 0,
@@ -133,6 +136,13 @@ def encode_tensor(message: Any, tensor: OmTensor, *, is_input: bool | None = Non
     An element type without a number below 32, which is as far as viewers go, is given as bytes of
     unsigned integers or as undefined, with its name in the attribute `origin_data_type`.
     """
+    message.CopyFrom(_descriptor(tensor, is_input))
+
+
+@lru_cache(maxsize=4096)
+def _descriptor(tensor: OmTensor, is_input: bool | None) -> Any:
+    """Returns a `TensorDescriptor`; a model has few different ones."""
+    message = new("ge.proto.TensorDescriptor")
     message.name = tensor.name
     message.dtype = _PROTO_DTYPES.get(tensor.dtype, 4 if tensor.dtype.startswith("f8") else 0)
     if tensor.dtype not in _PROTO_DTYPES:
@@ -145,6 +155,7 @@ def encode_tensor(message: Any, tensor: OmTensor, *, is_input: bool | None = Non
     if is_input is not None:
         message.input_tensor, message.output_tensor = is_input, not is_input
     message.real_dim_cnt = 0 if tensor.shape is None else len(tensor.shape)
+    return message
 
 
 def decode_tensor(message: Any) -> OmTensor:
@@ -201,9 +212,13 @@ def _encode_list(message: Any, values: Sequence[Scalar] | Sequence[Sequence[int]
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise ValueError(f"expected a list of one type of scalar or of lists of int, got {names}")
     (kind,) = kinds or {int}
-    name, message.list.val_type = _LIST_KINDS[kind]
-    encoded = (value.encode("utf-8") if isinstance(value, str) else value for value in values)
-    getattr(message.list, name).extend(encoded)
+    name, number = _LIST_KINDS[kind]
+    message.list.val_type = number
+    getattr(message.list, name).extend(
+        [value.encode("utf-8") if isinstance(value, str) else value for value in values]
+        if kind is str or kind is float
+        else values
+    )
 
 
 def decode_attribute(message: Any) -> AttrValue | None:

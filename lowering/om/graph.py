@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -125,6 +125,9 @@ class GraphBuilder:
     names: dict[str, int] = field(default_factory=dict[str, int])
     ids: dict[int, int] = field(default_factory=dict[int, int])
     ops: list[OmOp] = field(default_factory=list[OmOp])
+    shown: dict[KernelOp, dict[str, AttrValue]] = field(
+        default_factory=dict[KernelOp, dict[str, AttrValue]]
+    )
 
     def __post_init__(self) -> None:
         self.kernels = kernels_by_name(self.plan)
@@ -187,11 +190,14 @@ class GraphBuilder:
                 kind,
                 inputs=tuple(source for source, _ in inputs),
                 input_descs=tuple(
-                    replace(desc, name=f"x{i}") for i, (_, desc) in enumerate(inputs)
+                    [
+                        OmTensor(f"x{i}", desc.dtype, desc.shape, desc.layout, desc.size)
+                        for i, (_, desc) in enumerate(inputs)
+                    ]
                 ),
                 output_descs=tuple(outputs),
                 attrs={
-                    **task_attrs(task, kernel),
+                    **self._task_attrs(task, kernel),
                     **place_attrs(task, stream),
                     **(size_attrs(self.plan, own_writes(task)) if self.tells else {}),
                 },
@@ -203,6 +209,14 @@ class GraphBuilder:
         )
         for index, (value, desc) in enumerate(zip(own_writes(task), outputs, strict=True)):
             self._write(value, (f"{name}:{index}", desc))
+
+    def _task_attrs(self, task: TaskOp, kernel: KernelOp | None) -> Mapping[str, AttrValue]:
+        """Returns `task_attrs`, made once for all tasks of a kernel."""
+        if kernel is None:
+            return task_attrs(task, None)
+        if (known := self.shown.get(kernel)) is None:
+            known = self.shown[kernel] = task_attrs(task, kernel)
+        return known
 
     def kernel_of(self, task: TaskOp) -> KernelOp | None:
         """Returns the kernel that a task runs; a copy runs none.

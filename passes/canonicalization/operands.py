@@ -31,13 +31,16 @@ def uniform_value(value: SSAValue) -> float | int | bool | None:
     return found
 
 
-def answer_uniform(attr: Attribute, values: Sequence[SSAValue]) -> None:
-    """Lets an attribute that stands for any of several constants answer what all of them would:
-    their one value where each is uniform and they are equal to the bit, else that there is none.
-    """
+def common_value(values: Sequence[SSAValue]) -> float | int | bool | None:
+    """Returns what every element of several constants is: their one value where each is uniform and
+    they are equal to the bit, else None."""
     first, *others = [uniform_value(value) for value in values]
-    alike = all(repr(other) == repr(first) for other in others)
-    vars(attr)["_ge_uniform"] = values[0].type, first if alike else None
+    return first if all(repr(other) == repr(first) for other in others) else None
+
+
+def answer_uniform(attr: Attribute, type_: Attribute, value: float | bool | None) -> None:
+    """Lets an attribute that stands for several constants answer what all of them would."""
+    vars(attr)["_ge_uniform"] = type_, value
 
 
 def _uniform_value(value: SSAValue) -> float | int | bool | None:

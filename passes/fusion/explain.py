@@ -10,10 +10,10 @@ from xdsl.ir import Operation
 from ge_dialect import remarks
 from ge_dialect.ge.base import GEOp
 from ge_dialect.passes.fusion.match import Failure, Match
-from ge_dialect.passes.fusion.order import overlap, stopped_at, waits_on
+from ge_dialect.passes.fusion.order import Stopped, overlap, waits_on
 from ge_dialect.passes.fusion.rule import FusionRule, Rule
 from ge_dialect.passes.fusion.trial import GATES, counterfactual
-from ge_dialect.remarks import ReasonClass, Remark
+from ge_dialect.remarks import ReasonClass
 
 NAME = "ge-fuse-rules"
 
@@ -79,10 +79,10 @@ class Misses:
         """Makes a remark of each miss at an op that no other rule fused."""
         if not self.listening:
             return
-        so_far = remarks.so_far()
+        stopped = Stopped(remarks.so_far())
         for miss in self.found:
             if miss.root.parent is not None:
-                self._tell(miss, so_far)
+                self._tell(miss, stopped)
         for rule, root, winner in self.taken:
             remarks.missed(
                 NAME,
@@ -96,13 +96,13 @@ class Misses:
             )
 
         for rule, at in self.absent:
-            _tell_absent(rule, at, so_far)
+            _tell_absent(rule, at, stopped)
 
-    def _tell(self, miss: Miss, so_far: tuple[Remark, ...]) -> None:
+    def _tell(self, miss: Miss, stopped: Stopped) -> None:
         asked = miss.rule.name in self.wanted
         failures = list(miss.failures)
         if not miss.match.structural:
-            failures = [_deeper(miss.rule, failure, so_far) for failure in failures]
+            failures = [_deeper(miss.rule, failure, stopped) for failure in failures]
             # That a rule of the library lost to another one is how its priorities are meant.
             told = miss.rule.priority >= 0
             known = [f for f in failures if f.chained or (told and f.reason is ReasonClass.OVERLAP)]
@@ -120,9 +120,9 @@ def _is_started(rule: Rule, match: Match, misses: Misses) -> bool:
     return rule.name in misses.wanted or len(match.ops) > 1 or small
 
 
-def _deeper(rule: Rule, failure: Failure, so_far: tuple[Remark, ...]) -> Failure:
+def _deeper(rule: Rule, failure: Failure, stopped: Stopped) -> Failure:
     """Returns the cause of an op that is not there, where it is known."""
-    return overlap(rule, failure) or waits_on(failure, so_far) or failure
+    return overlap(rule, failure) or waits_on(failure, stopped) or failure
 
 
 def _verified(miss: Miss) -> str | None:
@@ -157,21 +157,21 @@ def _repair_text(failure: Failure) -> str:
     return f"make it {failure.wanted} in the model, or register a rule that takes {failure.found}"
 
 
-def _tell_absent(rule: Rule, at: Operation, so_far: tuple[Remark, ...]) -> None:
+def _tell_absent(rule: Rule, at: Operation, stopped: Stopped) -> None:
     names = dict.fromkeys(pattern.op.name for pattern in rule.patterns)
     wanted = " or ".join(f"'{name}'" for name in names)
-    stopped = next(filter(None, (stopped_at(name, so_far) for name in names)), None)
+    cause = next(filter(None, (stopped.first(name) for name in names)), None)
     message = f"no {wanted} to start from"
-    if stopped is not None:
-        where = f' at "{stopped.location}"' if stopped.location else ""
-        message += f": waits on '{stopped.rule}' of ge-raise, which stopped{where}:"
-        message += f" {stopped.message}"
+    if cause is not None:
+        where = f' at "{cause.location}"' if cause.location else ""
+        message += f": waits on '{cause.rule}' of ge-raise, which stopped{where}:"
+        message += f" {cause.message}"
     remarks.missed(
         NAME,
         rule.name,
         at,
         message,
         reason=ReasonClass.ORDER,
-        found=None if stopped is None else stopped.found,
-        wanted=None if stopped is None else stopped.wanted,
+        found=None if cause is None else cause.found,
+        wanted=None if cause is None else cause.wanted,
     )

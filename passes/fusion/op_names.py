@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from functools import cache
 
 from ge_dialect.diagnostics import GEError
@@ -20,6 +19,8 @@ def op_class_of(name: str, where: str) -> type[GEOp]:
     Raises:
         GEError: There is no such op (GE0425).
     """
+    from difflib import get_close_matches
+
     known = _by_name()
     if (found := known.get(_key(name))) is not None:
         return found

@@ -4,7 +4,7 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 
@@ -42,27 +42,50 @@ def overlap(rule: Rule, failure: Failure) -> Failure | None:
     )
 
 
-def waits_on(failure: Failure, so_far: tuple[Remark, ...]) -> Failure | None:
+class Stopped:
+    """Where raising stopped, as its remarks say; looked up once for each op that rules miss."""
+
+    def __init__(self, so_far: Iterable[Remark]):
+        composites = _composites()
+        self._remarks = [
+            (composites[remark.rule], remark)
+            for remark in so_far
+            if remark.kind is Kind.MISSED
+            and remark.pass_name == RAISING
+            and remark.rule in composites
+        ]
+        self._places: dict[str, dict[tuple[str, str | None], Remark]] = {}
+
+    def places(self, wanted: str) -> Mapping[tuple[str, str | None], Remark]:
+        """Returns the remarks about not making an op of this name, by the op that they are about
+        and its node."""
+        if (found := self._places.get(wanted)) is None:
+            found = self._places[wanted] = {
+                (remark.op_name, remark.location): remark
+                for composite, remark in self._remarks
+                if composite in wanted
+            }
+        return found
+
+    def first(self, wanted: str) -> Remark | None:
+        """Returns the first remark about not making an op of this name."""
+        return next((remark for made, remark in self._remarks if made in wanted), None)
+
+
+def waits_on(failure: Failure, stopped: Stopped) -> Failure | None:
     """Returns the failure as one of order, where raising stopped before it made the wanted op.
 
     Args:
         failure: Where the rule stopped.
-        so_far: What earlier passes said.
+        stopped: What raising said.
     """
     if failure.at is None or not failure.missing:
         return None
-    stopped = {(r.op_name, r.location): r for r in so_far if _is_of(r, failure.missing)}
-    if not stopped:
-        return None
-    for op in _producers(failure.at):
-        if (remark := stopped.get((op_name(op), location_name(op)))) is not None:
+    places = stopped.places(failure.missing)
+    for op in _producers(failure.at) if places else ():
+        if (remark := places.get((op_name(op), location_name(op)))) is not None:
             return _chained(failure, op, remark)
     return None
-
-
-def stopped_at(wanted: str, so_far: tuple[Remark, ...]) -> Remark | None:
-    """Returns the first remark of raising that it did not make an op of this name."""
-    return next((remark for remark in so_far if _is_of(remark, wanted)), None)
 
 
 def _chained(failure: Failure, op: Operation, remark: Remark) -> Failure:
@@ -78,12 +101,6 @@ def _chained(failure: Failure, op: Operation, remark: Remark) -> Failure:
         at=failure.at,
         chained=True,
     )
-
-
-def _is_of(remark: Remark, wanted: str) -> bool:
-    if remark.kind is not Kind.MISSED or remark.pass_name != RAISING:
-        return False
-    return (composite := _composites().get(remark.rule)) is not None and composite in wanted
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from ge_dialect.passes.fusion.pattern import Node, Verdict, nodes_of
@@ -87,7 +88,7 @@ class FusionRule:
         """All patterns, in the order they are tried."""
         return (self.pattern, *self.alternatives)
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Ops in the largest pattern, optional ones included."""
         return max(len(nodes_of(pattern)) for pattern in self.patterns)

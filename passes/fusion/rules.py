@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from ge_dialect.diagnostics import GEError
@@ -50,6 +49,8 @@ class RuleRegistry:
         Raises:
             GEError: A name is not known.
         """
+        from difflib import get_close_matches
+
         unknown = [name for name in names if name not in self.rules]
         if unknown:
             near = get_close_matches(unknown[0], self.rules, 3) or list(self.rules)[:3]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from xdsl.dialects.func import ReturnOp
-from xdsl.ir import BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
 from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.attributes import WeightAttr
@@ -236,11 +236,12 @@ class BlockCopy:
 
     def _region(self, region: Region, hints: Mapping[str | None, str | None]) -> Region:
         """Returns the body of a kernel, with the names of this block."""
-        copied = region.clone()
+        copied = _copy_of(region)
         for op in copied.walk():
             op.location = self.of.short.names.copied(op.location, self.number)
             for result in op.results:
-                result.name_hint = hints.get(result.name_hint, result.name_hint)
+                if result.name_hint is not None:
+                    result.name_hint = hints.get(result.name_hint, result.name_hint)
         return copied
 
     def _operand(self, value: SSAValue, like: SSAValue) -> SSAValue:
@@ -274,6 +275,29 @@ class BlockCopy:
             for template, op in pairs
             for theirs, mine in zip(template.results, op.results, strict=True)
         }
+
+
+def _copy_of(region: Region) -> Region:
+    """Returns a copy of a region, as `Region.clone` does; of one block in half the time."""
+    if len(region.blocks) != 1 or any(op.regions or op.successors for op in region.block.ops):
+        return region.clone()
+    block = Block(arg_types=region.block.arg_types)
+    values: dict[SSAValue, SSAValue] = dict(zip(region.block.args, block.args, strict=True))
+    for theirs, mine in zip(region.block.args, block.args, strict=True):
+        mine.name_hint, mine.location = theirs.name_hint, theirs.location
+    for op in region.block.ops:
+        copied = type(op).create(
+            operands=[values.get(value, value) for value in operands_of(op)],
+            result_types=[result.type for result in op.results],
+            properties=op.properties,
+            attributes=op.attributes,
+            location=op.location,
+        )
+        for theirs, mine in zip(op.results, copied.results, strict=True):
+            mine.name_hint = theirs.name_hint
+            values[theirs] = mine
+        block.add_op(copied)
+    return Region(block)
 
 
 def _last(op: Operation | None) -> Operation:

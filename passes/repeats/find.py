@@ -21,6 +21,7 @@ from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.attributes import WeightAttr
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.ge.numbers import Numbers
 
 Place: TypeAlias = tuple[int, int]
 """Block of a run, and position of an op in it."""
@@ -57,7 +58,7 @@ def find_run(block: Block, least_repeats: int) -> Run | None:
     """Returns the longest run of at least `least_repeats` equal blocks, or None."""
     ops: list[Operation] = []
     for op in block.ops:
-        if not isinstance(op, ConstantOp | ReturnOp):
+        if type(op) is not ConstantOp and type(op) is not ReturnOp:
             if not isinstance(op, GEOp) or op.regions or op.attributes:
                 return None
             ops.append(op)
@@ -77,9 +78,11 @@ def _kinds(ops: Sequence[Operation]) -> list[int]:
     """Returns a number for each op; ops that could take each other's place have the same."""
     known: dict[Hashable, int] = {}
     kinds: list[int] = []
+    numbers = Numbers()
     for op in ops:
-        properties = tuple(sorted(op.properties.items(), key=lambda item: item[0]))
-        types = tuple([result.type for result in op.results])
+        given = op.properties
+        properties = tuple([(name, numbers.of(given[name])) for name in sorted(given)])
+        types = tuple([numbers.of(result.type) for result in op.results])
         key = (type(op), len(operands_of(op)), properties, types)
         kinds.append(known.setdefault(key, len(known)))
     return kinds

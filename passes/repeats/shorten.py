@@ -14,7 +14,7 @@ from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.attributes import NamedWeight, WeightAttr
 from ge_dialect.ge.constants import ConstantOp, seal
-from ge_dialect.passes.canonicalization.operands import answer_uniform
+from ge_dialect.passes.canonicalization.operands import answer_uniform, common_value
 from ge_dialect.passes.repeats.find import Place, Run
 from ge_dialect.passes.repeats.names import Names
 
@@ -56,6 +56,7 @@ class Shortened:
         module: Holds the short function.
         sealed: The parameters that are weights, by what stands for them.
         opened: Filled where a pass looked into one.
+        answers: By parameter, what `answer` found.
     """
 
     function: FuncOp
@@ -64,6 +65,9 @@ class Shortened:
     module: ModuleOp = field(default_factory=lambda: ModuleOp([]))
     sealed: dict[WeightAttr, Place] = field(default_factory=dict[WeightAttr, Place])
     opened: list[str] = field(default_factory=list[str])
+    answers: dict[int, float | int | bool | None] = field(
+        default_factory=dict[int, float | int | bool | None]
+    )
 
     @cached_property
     def alternatives(self) -> dict[int, list[SSAValue]]:
@@ -72,6 +76,12 @@ class Shortened:
         for value, (_, slot) in self.run.parameters.items():
             found[slot].append(value)
         return found
+
+    def answer(self, slot: int) -> float | int | bool | None:
+        """Returns what every element of a parameter is in all blocks; None where they differ."""
+        if slot not in self.answers:
+            self.answers[slot] = common_value(self.alternatives[slot])
+        return self.answers[slot]
 
     @property
     def block(self) -> Block:
@@ -167,7 +177,7 @@ def _copy(op: Operation, values: dict[SSAValue, SSAValue], short: Shortened) -> 
 def _seal(attr: WeightAttr, place: Place, value: SSAValue, short: Shortened) -> WeightAttr:
     sealed = SealedWeight(attr, short.opened)
     stand_in = WeightAttr(NamedWeight(attr.data.name, cast("WeightSource", sealed)))
-    answer_uniform(stand_in, [value, *short.alternatives[place[1]]])
+    answer_uniform(stand_in, value.type, short.answer(place[1]))
     seal(stand_in)
     short.sealed.setdefault(stand_in, place)
     return stand_in

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, Region
+from xdsl.ir import Attribute, Operation, Region
 
+from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.greatest import byte_size, greatest_of
@@ -35,7 +36,7 @@ def graph_ops(module: ModuleOp) -> Iterator[GEOp]:
 
 def _region_ops(region: Region) -> Iterator[GEOp]:
     for op in region.block.ops:
-        if not isinstance(op, GEOp) or isinstance(op, ConstantOp):
+        if type(op) is ConstantOp or not isinstance(op, GEOp):
             continue
         yield op
         if not isinstance(op, FusionOp):
@@ -53,13 +54,18 @@ def graph_traffic(module: ModuleOp) -> int:
 
     Symbols count as their greatest values.
     """
+    total = 0
+    sizes: dict[int, tuple[Attribute, int]] = {}  # by identity: equal types are mostly one object
     with greatest_of(module):
-        return sum(
-            byte_size(value.type) or 0
-            for op in graph_ops(module)
-            if op.view_of() is None and (isinstance(op, FusionOp) or not op.regions)
-            for value in (*op.operands, *op.results)
-        )
+        for op in graph_ops(module):
+            if op.view_of() is not None or (op.regions and not isinstance(op, FusionOp)):
+                continue
+            for value in (*operands_of(op), *op.results):
+                type_ = value.type
+                if (known := sizes.get(id(type_))) is None:
+                    known = sizes[id(type_)] = type_, byte_size(type_) or 0
+                total += known[1]
+    return total
 
 
 def plan_traffic(plan: PlanOp) -> int:

@@ -74,7 +74,7 @@ def import_onnx(source: Source, *, input_shapes: InputShapes | str | None = None
     if input_shapes:
         specialized = specialize(loaded, input_shapes)
         loaded, ranges = specialized.loaded, specialized.ranges
-    loaded = normalize(loaded)
+    loaded = normalize(loaded, owned=not isinstance(source, LoadedModel))
     check_supported(loaded.model.graph, loaded.opset)
     return Importer.of(loaded, ranges).module()
 

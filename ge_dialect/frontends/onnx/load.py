@@ -141,11 +141,19 @@ def _check(model: onnx.ModelProto, reader: TensorReader) -> LoadedModel:
 
 def _forget_placeholders(graph: onnx.GraphProto) -> None:
     """Leaves dimensions without a name where an exporter wrote -1 or `?`: each is its own."""
+    plain: set[bytes] = set()
     for value in (*graph.input, *graph.output, *graph.value_info):
-        if value.type.WhichOneof("value") == "tensor_type":
-            for dim in value.type.tensor_type.shape.dim:
+        type_ = value.type
+        if (text := type_.SerializeToString()) in plain:
+            continue
+        changed = False
+        if type_.WhichOneof("value") == "tensor_type":
+            for dim in type_.tensor_type.shape.dim:
                 if dim.dim_value < 0 or dim.dim_param == "?":
                     dim.ClearField("value")
+                    changed = True
+        if not changed:
+            plain.add(text)
 
 
 def _open_model(name: str) -> BinaryIO:

@@ -41,19 +41,24 @@ _CONSTANT_FORMS: dict[str, tuple[int, int, int]] = {
 }
 
 
-def normalize(loaded: LoadedModel, threshold: int = DEFAULT_THRESHOLD) -> LoadedModel:
+def normalize(
+    loaded: LoadedModel, threshold: int = DEFAULT_THRESHOLD, *, owned: bool = False
+) -> LoadedModel:
     """Returns the model without local functions, each `Constant` with a tensor as its `value`.
 
     Args:
-        loaded: Not changed; the result shares its weights.
+        loaded: Not changed, unless `owned`; the result shares its weights.
         threshold: In bytes; longer constants become handles.
+        owned: Whether nobody else has the model, so that it need not be copied.
 
     Raises:
         GEError: A function cannot be inlined (GE0214), or a `Constant` is malformed (GE0215) or
             sparse (GE0213).
     """
-    model = onnx.ModelProto()
-    model.CopyFrom(loaded.model)
+    model = loaded.model
+    if not owned:
+        model = onnx.ModelProto()
+        model.CopyFrom(loaded.model)
     weights = dict(loaded.weights)
     reader = TensorReader(loaded.path, (), ExternalFiles(None, None), threshold, weights)
     used = {*weights, *(tensor.name for tensor in model.graph.initializer)}
@@ -185,8 +190,11 @@ class _ConstantForms:
 
     def graph(self, graph: onnx.GraphProto, prefix: str) -> None:
         for index, node in enumerate(graph.node):
+            is_constant = node.op_type == "Constant" and domain_of(node.domain) == ""
+            if not is_constant and not node.attribute:
+                continue
             path = f"{prefix}{node.name or f'{node.op_type}_{index}'}/"
-            if node.op_type == "Constant" and domain_of(node.domain) == "":
+            if is_constant:
                 self.constant(node, index, f"{path}value")
             for subgraph in subgraphs(node):
                 self.graph(subgraph, path)

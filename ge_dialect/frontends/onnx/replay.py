@@ -99,7 +99,7 @@ class Replayer:
         if value is None:
             return -1
         owner = value.owner
-        if not isinstance(owner, ConstantOp):
+        if type(owner) is not ConstantOp:
             return self._type_number(value.type)
         if isinstance(owner.value, WeightAttr):
             return None if reads_values else self._type_number(value.type)

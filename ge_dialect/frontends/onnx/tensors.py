@@ -240,20 +240,24 @@ def _node_tensors(
     nodes: Sequence[onnx.NodeProto], prefix: str
 ) -> Iterator[tuple[str, onnx.TensorProto]]:
     for index, node in enumerate(nodes):
-        name = node.name or f"{node.op_type}_{index}"
-        yield from _attribute_tensors(node.attribute, f"{prefix}{name}/")
+        if attributes := node.attribute:
+            name = node.name or f"{node.op_type}_{index}"
+            yield from _attribute_tensors(attributes, f"{prefix}{name}/")
 
 
 def _attribute_tensors(
     attributes: Sequence[onnx.AttributeProto], prefix: str
 ) -> Iterator[tuple[str, onnx.TensorProto]]:
     for attribute in attributes:
+        single, one, many = attribute.HasField("t"), attribute.HasField("g"), attribute.graphs
+        tensors = attribute.tensors
+        if not (single or one or many or tensors):
+            continue
         path = f"{prefix}{attribute.name}"
-        if attribute.HasField("t"):
+        if single:
             yield path, attribute.t
-        yield from ((path, tensor) for tensor in attribute.tensors)
-        graphs = [attribute.g] if attribute.HasField("g") else []
-        for graph in (*graphs, *attribute.graphs):
+        yield from ((path, tensor) for tensor in tensors)
+        for graph in (*((attribute.g,) if one else ()), *many):
             yield from ((f"{path}/{tensor.name}", tensor) for tensor in graph.initializer)
             yield from _node_tensors(graph.node, f"{path}/")
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterable
 
 import onnx
 
@@ -22,8 +21,7 @@ def check_texts(model: onnx.ModelProto, where: str) -> None:
     Raises:
         GEError: One is not (GE0202).
     """
-    found = {type(text) for text in _texts(model)}
-    if not found <= _TEXT:
+    if not set(map(type, _texts(model))) <= _TEXT:
         raise GEError(
             "GE0202",
             f"'{where}' is not a valid ONNX model: it holds a name that is not UTF-8",
@@ -31,38 +29,43 @@ def check_texts(model: onnx.ModelProto, where: str) -> None:
         )
 
 
-def _texts(model: onnx.ModelProto) -> Iterator[object]:
-    yield from (model.producer_name, model.producer_version, model.domain)
-    yield from (entry.domain for entry in model.opset_import)
-    yield from _graph(model.graph)
+def _texts(model: onnx.ModelProto) -> list[object]:
+    found: list[object] = [model.producer_name, model.producer_version, model.domain]
+    found += [entry.domain for entry in model.opset_import]
+    _add_graph(model.graph, found)
     for function in model.functions:
-        yield from (function.name, function.domain, *function.input, *function.output)
-        yield from function.attribute
-        yield from (entry.domain for entry in function.opset_import)
-        yield from _nodes(function.node)
+        found += (function.name, function.domain, *function.input, *function.output)
+        found += function.attribute
+        found += [entry.domain for entry in function.opset_import]
+        _add_nodes(function.node, found)
+    return found
 
 
-def _graph(graph: onnx.GraphProto) -> Iterator[object]:
-    yield graph.name
-    for tensor in graph.initializer:
-        yield tensor.name
-    for value in chain(graph.input, graph.output, graph.value_info):
-        yield value.name
-        yield from _dims(value.type)
-    yield from _nodes(graph.node)
+def _add_graph(graph: onnx.GraphProto, found: list[object]) -> None:
+    found.append(graph.name)
+    found += [tensor.name for tensor in graph.initializer]
+    values = (*graph.input, *graph.output, *graph.value_info)
+    found += [value.name for value in values]
+    for type_ in different_types(values):
+        if type_.WhichOneof("value") == "tensor_type":
+            found += [dim.dim_param for dim in type_.tensor_type.shape.dim]
+    _add_nodes(graph.node, found)
 
 
-def _dims(type_: onnx.TypeProto) -> Iterator[object]:
-    if type_.WhichOneof("value") == "tensor_type":
-        yield from (dim.dim_param for dim in type_.tensor_type.shape.dim)
+def different_types(values: Iterable[onnx.ValueInfoProto]) -> Iterable[onnx.TypeProto]:
+    """Returns the types of values, each once: a model repeats a few, and comparing their bytes is
+    quicker than looking into each."""
+    return {(type_ := value.type).SerializeToString(): type_ for value in values}.values()
 
 
-def _nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[object]:
+def _add_nodes(nodes: Iterable[onnx.NodeProto], found: list[object]) -> None:
     for node in nodes:
-        yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
+        found += (node.name, node.op_type, node.domain)
+        found += node.input
+        found += node.output
         for attribute in node.attribute:
-            yield from (attribute.name, attribute.ref_attr_name)
+            found += (attribute.name, attribute.ref_attr_name)
             if attribute.HasField("g"):
-                yield from _graph(attribute.g)
+                _add_graph(attribute.g, found)
             for graph in attribute.graphs:
-                yield from _graph(graph)
+                _add_graph(graph, found)

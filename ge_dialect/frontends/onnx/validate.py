@@ -134,16 +134,18 @@ class _Checker:
         defined = scopes[0].defined
         early: list[_Use] = []
         for index, node in enumerate(nodes):
-            label = node_label(node, index)
-            self.attributes(node, label)
+            self.node(node, index)
             for name in node.input:
-                self.use(name, label, scopes, early)
-            for graph in subgraphs(node):
+                if name not in defined:
+                    self.use(name, node_label(node, index), scopes, early)
+            for graph in subgraphs(node) if node.attribute else ():
                 early.extend(self.graph(graph, scopes))
-            for name in filter(None, node.output):
+            for name in node.output:
                 if name in defined:
-                    self.problems.add("GE0212", f"value '{name}' is defined again", label)
-                defined.add(name)
+                    what = f"value '{name}' is defined again"
+                    self.problems.add("GE0212", what, node_label(node, index))
+                if name:
+                    defined.add(name)
         for name in outputs:
             self.use(name, "graph output", scopes, early)
         if own := [use for use in early if use.name in produced]:
@@ -172,18 +174,19 @@ class _Checker:
             what = f"value '{name}' is used before it is defined by {maker}"
             self.problems.add("GE0210", what, user, "sort the nodes topologically")
 
-    def attributes(self, node: onnx.NodeProto, label: str) -> None:
+    def node(self, node: onnx.NodeProto, index: int) -> None:
+        """Checks a node by itself: its operator and the names of its attributes."""
+        domain = node.domain
         if not node.op_type:
-            self.problems.add("GE0204", "a node has no op type", label)
-        if domain_of(node.domain) not in self.domains:
-            what = f"domain '{node.domain}' is not imported"
-            self.problems.add("GE0205", what, label, "add it to opset_import")
-        self.unique_attributes(node, label)
-
-    def unique_attributes(self, node: onnx.NodeProto, label: str) -> None:
-        for name, count in Counter(attribute.name for attribute in node.attribute).items():
-            if count > 1:
-                self.problems.add("GE0212", f"attribute '{name}' is given {count} times", label)
+            self.problems.add("GE0204", "a node has no op type", node_label(node, index))
+        if domain_of(domain) not in self.domains:
+            what = f"domain '{domain}' is not imported"
+            self.problems.add("GE0205", what, node_label(node, index), "add it to opset_import")
+        if len(attributes := node.attribute) > 1:
+            for name, count in Counter([one.name for one in attributes]).items():
+                if count > 1:
+                    what = f"attribute '{name}' is given {count} times"
+                    self.problems.add("GE0212", what, node_label(node, index))
 
 
 def has_subgraphs(node: onnx.NodeProto) -> bool:

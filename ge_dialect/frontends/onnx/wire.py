@@ -31,6 +31,7 @@ _LOW_BITS, _MAX_SHIFT = 0x7F, 70
 _VARINT, _FIXED64, _LEN, _FIXED32 = 0, 1, 2, 5
 _FIXED_BYTES = {_FIXED64: 8, _FIXED32: 4}
 _RAW_DATA = "raw_data"
+_ATTRIBUTE_TAG = bytes([5 << 3 | _LEN])
 # Message -> field number -> what lies there. Sparse tensors are refused later, whole.
 _CHILDREN: dict[str, dict[int, str]] = {
     "ModelProto": {7: "GraphProto", 25: "FunctionProto"},
@@ -121,7 +122,14 @@ class _Scanner:
                 continue
             number, wire, content, after = self.next_field(position, end, depth)
             child = children.get(number) if wire == _LEN else None
-            if child is not None and after - content > self.threshold:
+            if (
+                child is not None
+                and after - content > self.threshold
+                and (
+                    # A node without this byte has no attribute, however long its metadata are.
+                    child != "NodeProto" or self.data.find(_ATTRIBUTE_TAG, content, after) >= 0
+                )
+            ):
                 replaced = self.replace(child, number, content, after, depth)
                 if replaced is not None:
                     pieces.append(self.data[copied:position])
@@ -151,6 +159,12 @@ class _Scanner:
         self.fields += 1
         if self.fields > _MAX_FIELDS:
             raise self.corrupt(position, f"more than {_MAX_FIELDS} fields")
+        if 0 < position < end - 1:
+            # Tag and length in a byte each: most fields.
+            tag, length = self.data[position], self.data[position + 1]
+            after = position + 2 + length
+            if tag & 0x87 == _LEN < tag and length <= _LOW_BITS and after <= end:
+                return tag >> 3, _LEN, position + 2, after
         tag, content = self.varint(position, end, depth)
         number, wire = tag >> 3, tag & 7
         if position == 0 and (number, wire) not in _MODEL_TAGS:

@@ -75,7 +75,7 @@ class Builder:
         """Adds those of `values` to the function that are constants not yet in it."""
         for value in values:
             owner = value.owner
-            if isinstance(owner, ConstantOp) and owner.parent is None:
+            if type(owner) is ConstantOp and owner.parent is None:
                 self._insert(owner, self.entry)
 
     def _insert(self, op: Operation, block: Block) -> None:

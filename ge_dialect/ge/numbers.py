@@ -1,0 +1,28 @@
+"""Numbers for attributes, to compare many ops by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.ir import Attribute
+
+
+@dataclass
+class Numbers:
+    """A number for each attribute, the same for equal ones.
+
+    By identity first: the types and properties of equal ops are mostly the same objects, and
+    hashing a type walks all of it.
+    """
+
+    by_identity: dict[int, tuple[Attribute, int]] = field(
+        default_factory=dict[int, tuple[Attribute, int]]
+    )
+    by_value: dict[Attribute, int] = field(default_factory=dict[Attribute, int])
+
+    def of(self, attr: Attribute) -> int:
+        """Returns the number of an attribute."""
+        if (known := self.by_identity.get(id(attr))) is None:
+            number = self.by_value.setdefault(attr, len(self.by_value))
+            known = self.by_identity[id(attr)] = attr, number
+        return known[1]

@@ -1,0 +1,102 @@
+"""Methods of dataclasses that are compiled late do what those that `dataclass` makes do."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+pytestmark = pytest.mark.skipif(
+    sys.version_info >= (3, 13), reason="Python 3.13 compiles the methods of a class at once"
+)
+
+CLASSES = """
+import dataclasses, functools, pickle, sys
+from dataclasses import FrozenInstanceError, InitVar, dataclass, field, replace
+from typing import ClassVar
+
+@dataclass(frozen=True)
+class Point:
+    x: int
+    y: int = 2
+    seen: list[int] = field(default_factory=list, compare=False, repr=False)
+    count: ClassVar[int] = 0
+
+@dataclass(frozen=True)
+class Named(Point):
+    self: str = "s"
+
+@dataclass(slots=True, order=True)
+class Slotted:
+    a: int
+    b: InitVar[int] = 5
+
+    def __post_init__(self, b):
+        self.a += b
+
+@dataclass
+class Plain:
+    value: object = None
+
+@dataclass(eq=False)
+class Same:
+    value: int = 1
+"""
+
+CHECKS = """
+p, q = Point(1), Point(x=1, y=2, seen=[3])
+print(p == q, hash(p) == hash(q), p != Point(2), repr(p), p == Named(1), Named(1, self="t"))
+print(p.seen, replace(p, y=7), dataclasses.astuple(p), {p: 1}[q], pickle.loads(pickle.dumps(p)))
+for attempt in (lambda: setattr(p, "x", 3), lambda: delattr(p, "x"), lambda: Point()):
+    try:
+        attempt()
+    except (FrozenInstanceError, TypeError) as error:
+        print(type(error).__name__, error)
+s = Slotted(1)
+print(s, s < Slotted(2), Slotted(1, b=1), sorted([Slotted(3), Slotted(1)]))
+loop = Plain()
+loop.value = loop
+print(loop, Plain(1) == Plain(1), Same() == Same(), Same(2))
+print(Point.__init__.__name__, Point.__eq__.__qualname__, Named.__hash__.__qualname__)
+class Child(Point):
+    pass
+print(Child(4), Child(4) == Child(4), Child(4) == Point(4))
+"""
+
+
+def output_of(start: str) -> str:
+    code = start + textwrap.dedent(CLASSES) + CHECKS
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_classes_behave_the_same() -> None:
+    start = "from ge_dialect.tools.deferred_methods import defer_methods\ndefer_methods()\n"
+    assert output_of(start) == output_of("")
+
+
+def test_a_method_is_compiled_once_and_takes_its_place() -> None:
+    start = "from ge_dialect.tools.deferred_methods import defer_methods\ndefer_methods()\n"
+    code = """
+before = [Point.__dict__[name] for name in ("__init__", "__eq__", "__repr__")]
+Point(1)
+after = [Point.__dict__[name] for name in ("__init__", "__eq__", "__repr__")]
+print([a is b for a, b in zip(before, after)])
+made = Point.__init__
+Point(2)
+print(Point.__init__ is made)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", start + CLASSES + code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == ["[False, True, True]", "True"]
+
+
+def test_the_library_leaves_dataclasses_alone() -> None:
+    code = "import dataclasses\nknown = dataclasses._create_fn\nimport ge_dialect.tools.api\n"
+    code += "from ge_dialect.tools import ge_compile\nprint(dataclasses._create_fn is known)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True"

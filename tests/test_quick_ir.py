@@ -1,0 +1,89 @@
+"""The cheaper methods of the IR return what those of xDSL return."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "bert_tiny.onnx"
+
+CODE = """
+import sys
+if sys.argv[1] == "quick":
+    from ge_dialect.tools.quick_ir import quicken_ir
+    quicken_ir()
+from xdsl.dialects.builtin import IntAttr, IntegerAttr, ModuleOp, StringAttr, i32
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Region
+from ge_dialect.ge.binary import AddOp
+from ge_dialect.ge.types import tensor_type
+from xdsl.dialects.builtin import f32
+
+kind = tensor_type(f32, (4,))
+block = Block(arg_types=[kind, kind])
+x, y = block.args
+x.name_hint, y.name_hint = "x_1_2", None
+first = AddOp(x, y)
+second = AddOp(first.result, first.result)
+second.result.name_hint = first.result.name_hint = "sum_3"
+end = ReturnOp(second.result)
+block.add_ops([first, second, end])
+module = ModuleOp([FuncOp("main", ([kind, kind], [kind]), Region(block))])
+print(module, x.name_hint, second.result.name_hint)
+print([op.name for op in block.ops], [op.name for op in module.walk()])
+print([op.name for op in module.walk(reverse=True)])
+print([op.name for op in module.walk(region_first=True)])
+print(first.next_op is second, second.prev_op is first, end.next_op, x.owner is block)
+print(first.result.owner is first, first.result.type == kind, [u.index for u in x.uses])
+print([(u.operation is second, u.index) for u in first.result.uses])
+print(first == first, first == second, first != second, x == y, len({first, second, first, x, y}))
+ahead = iter(block.ops)
+block.insert_op_before(third := AddOp(x, y), first)
+print([op is third for op in ahead], [op is third for op in block.ops])
+third.detach()
+third.erase()
+for op in block.ops:  # an op may go while it is looked at
+    if op is second:
+        end.operands[0] = first.result
+        second.detach()
+        second.erase()
+print([op.name for op in block.ops], first.result.uses.get_length())
+copied = module.clone()
+print(copied.is_structurally_equivalent(module))
+for attempt in (lambda: setattr(x, "name_hint", "1 bad"), lambda: Strange()):
+    class Strange(Attribute):
+        name = "strange"
+    try:
+        attempt()
+    except (ValueError, TypeError) as error:
+        print(type(error).__name__, error)
+print(StringAttr("a") == StringAttr("a"), hash(IntegerAttr(1, i32)) == hash(IntegerAttr(1, i32)))
+"""
+
+
+def output_of(kind: str) -> str:
+    command = [sys.executable, "-c", CODE, kind]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_what_methods_return_stays_the_same() -> None:
+    assert output_of("quick") == output_of("plain")
+
+
+def test_plans_stay_the_same_to_the_byte(tmp_path: Path) -> None:
+    code = "import ge_dialect, sys; ge_dialect.compile(sys.argv[1]).save(sys.argv[2])"
+    library, tool = tmp_path / "library.om", tmp_path / "tool.om"
+    run = [sys.executable, "-m", "ge_dialect.tools.ge_compile", "--quiet"]
+    subprocess.run([sys.executable, "-c", code, str(EXAMPLE), str(library)], check=True)
+    subprocess.run([*run, str(EXAMPLE), "-o", str(tool)], check=True)
+    assert tool.read_bytes() == library.read_bytes()
+
+
+def test_the_library_leaves_xdsl_alone() -> None:
+    code = "from xdsl.ir import Operation\nknown = Operation.__init__\nimport ge_dialect\n"
+    code += f"ge_dialect.compile({str(EXAMPLE)!r})\nprint(Operation.__init__ is known)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True"

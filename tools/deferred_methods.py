@@ -1,0 +1,68 @@
+"""Methods of dataclasses that are compiled when they are first called.
+
+`dataclass` writes the source of up to six methods for each class and compiles them one by one, 0.5
+ms a class. A compiler of some five hundred such classes, half of them xDSL's, spends a third of its
+start on methods of which few are ever called. Deferred, each is a function that makes the real one
+when it is first called, puts it in its own place in the class, and calls it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+COMPILER = "_create_fn"
+"""What compiles a method in `dataclasses`, up to Python 3.12; later ones compile all methods of a
+class at once, and are left as they are."""
+
+
+def defer_methods() -> None:
+    """Defers the methods of dataclasses made from now on. For a process that is ours alone."""
+    create = getattr(dataclasses, COMPILER, None)
+    if create is not None and sys.version_info < (3, 13):
+        setattr(dataclasses, COMPILER, functools.partial(deferred, create))
+        # A class without a docstring gets its signature for one, which nobody reads here.
+        without = SimpleNamespace(**{**vars(inspect), "signature": _no_signature})
+        setattr(dataclasses, "inspect", without)  # noqa: B010  # private to the module
+
+
+def _no_signature(_: object) -> str:
+    return ""
+
+
+def deferred(
+    create: Callable[..., Callable[..., Any]],
+    name: str,
+    args: Sequence[str],
+    body: Sequence[str],
+    **rest: Any,
+) -> Callable[..., Any]:
+    """Returns a method that is made by `create` when it is first called.
+
+    Args:
+        create: Compiles a method, from the other arguments.
+        name: Of the method.
+        args: Parameters, as source.
+        body: Lines of source.
+        rest: Names that the source refers to.
+    """
+
+    def method(self: object, /, *values: Any, **named: Any) -> Any:
+        nonlocal made
+        if made is None:
+            made = create(name, args, body, **rest)
+            made.__qualname__ = method.__qualname__
+        for owner in type(self).__mro__:
+            if vars(owner).get(name) is method:
+                setattr(owner, name, made)
+                break
+        return made(self, *values, **named)
+
+    made: Callable[..., Any] | None = None
+    method.__name__ = name
+    return method

@@ -1,0 +1,181 @@
+"""xDSL's IR with its smallest methods made cheaper, for a process that is ours alone.
+
+A pass asks an op for the next one, a value for its type and its owner, and a dictionary for both,
+millions of times in a large model; each is a function of Python in xDSL. Here they become what the
+interpreter does by itself, and ops are built without passing each list through a setter. What they
+return stays the same, as tests/test_quick_ir.py compares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import Any, TypeAlias
+
+from xdsl.dialects.builtin import UNKNOWN_LOC
+from xdsl.ir import (
+    Attribute,
+    Block,
+    BlockArgument,
+    BlockOps,
+    Data,
+    IRWithName,
+    Operation,
+    OpResult,
+    ParametrizedAttribute,
+    Region,
+    SSAValue,
+    SSAValues,
+    Use,
+)
+from xdsl.irdl import IRDLOperation, OptionalDef
+
+_GETTERS: tuple[tuple[type, str, str], ...] = (
+    (SSAValue, "type", "_type"),
+    (OpResult, "owner", "op"),
+    (BlockArgument, "owner", "block"),
+    (Operation, "next_op", "_next_op"),
+    (Operation, "prev_op", "_prev_op"),
+    (IRWithName, "name_hint", "_name"),
+    (Use, "operation", "_operation"),
+    (Use, "index", "_index"),
+)
+"""Properties that return a field: class, property, field."""
+
+_BY_IDENTITY: tuple[type, ...] = (SSAValue, Operation.__mro__[1], IRDLOperation)
+"""Classes that compare and hash by identity, each in methods of its own."""
+
+_SOUND: set[type] = set()
+"""Classes of attributes that are known to be of one of the two kinds."""
+
+_Defaults: TypeAlias = list[tuple[str, Attribute]]
+
+_DEFAULTS: dict[type, tuple[_Defaults, _Defaults]] = {}
+"""Classes of ops: properties and attributes that an op has where none are given."""
+
+
+def quicken_ir() -> None:
+    """Makes the methods cheaper; to be called once, before there is much IR."""
+    for owner, name, field in _GETTERS:
+        known = vars(owner)[name]
+        setattr(owner, name, property(attrgetter(field), known.fset, doc=known.__doc__))
+    for owner in _BY_IDENTITY:
+        setattr(owner, "__eq__", object.__eq__)  # noqa: B010  # pyright knows better
+        setattr(owner, "__hash__", object.__hash__)  # noqa: B010
+    IRWithName.extract_valid_name = classmethod(_valid_name)  # pyright: ignore[reportAttributeAccessIssue]
+    for owner, name, method in (
+        (BlockOps, "__iter__", _ops_of),
+        (Block, "walk", _walk_block),
+        (Operation, "__init__", _init_op),
+        (IRDLOperation, "__post_init__", _add_defaults),
+        (Attribute, "__post_init__", _check_attribute),
+    ):
+        setattr(owner, name, method)
+
+
+_extract_name = vars(IRWithName)["extract_valid_name"].__func__
+_NAMES: dict[str | None, str | None] = {None: None}
+"""Names that were valid, and what is left of them."""
+
+
+def _valid_name(cls: type[IRWithName], name: str | None) -> str | None:
+    """As `IRWithName.extract_valid_name`, which looks at each character every time."""
+    if (found := _NAMES.get(name)) is None and name is not None:
+        found = _NAMES[name] = _extract_name(cls, name)
+    return found
+
+
+def _ops_of(self: BlockOps) -> Iterator[Operation]:
+    """As `BlockOps.__iter__`: begins at what is the first op now."""
+    return _ops_from(self.block.first_op)
+
+
+def _ops_from(op: Operation | None) -> Iterator[Operation]:
+    """Yields an op and those behind it; one may be erased while it is looked at."""
+    while op is not None:
+        following = op.next_op
+        yield op
+        op = following
+
+
+_walk_in_another_order = Block.walk
+
+
+def _walk_block(
+    self: Block, *, reverse: bool = False, region_first: bool = False
+) -> Iterator[Operation]:
+    """As `Block.walk`, without three generators for each op."""
+    if reverse or region_first:
+        yield from _walk_in_another_order(self, reverse=reverse, region_first=region_first)
+        return
+    for op in self.ops:
+        yield op
+        for region in op.regions:
+            yield from region.walk()
+
+
+def _init_op(
+    self: Any,
+    *,
+    operands: Sequence[SSAValue] = (),
+    result_types: Sequence[Attribute] = (),
+    properties: Mapping[str, Attribute] | None = None,
+    attributes: Mapping[str, Attribute] | None = None,
+    location: Any = None,
+    successors: Sequence[Block] = (),
+    regions: Sequence[Region] = (),
+) -> None:
+    """As `Operation.__init__`."""
+    self._operands = read = SSAValues(operands)
+    self._operand_uses = uses = tuple([Use(self, index) for index in range(len(read))])
+    for operand, use in zip(read, uses, strict=True):
+        operand.add_use(use)
+    self.results = SSAValues(
+        [OpResult(type_, self, index) for index, type_ in enumerate(result_types)]
+    )
+    self.properties = dict(properties) if properties else {}
+    self.attributes = dict(attributes) if attributes else {}
+    self.location = UNKNOWN_LOC if location is None else location
+    if successors:
+        self.successors = list(successors)
+    self.regions = ()
+    for region in regions:
+        self.add_region(region)
+    self.__post_init__()
+
+
+def _add_defaults(self: IRDLOperation) -> None:
+    """As `IRDLOperation.__post_init__`."""
+    defaults = _DEFAULTS.get(type(self))
+    if defaults is None:
+        defaults = _DEFAULTS[type(self)] = _defaults_of(type(self))
+    for name, value in defaults[0]:
+        self.properties.setdefault(name, value)
+    for name, value in defaults[1]:
+        self.attributes.setdefault(name, value)
+
+
+def _defaults_of(op_class: type[IRDLOperation]) -> tuple[_Defaults, _Defaults]:
+    assert isinstance(op_class.name, str) and op_class.name
+    definition = op_class.get_irdl_definition()
+    properties = [
+        (name, one.default_value)
+        for name, one in definition.properties.items()
+        if not isinstance(one, OptionalDef) and one.default_value is not None
+    ]
+    attributes = [
+        (name, one.default_value)
+        for name, one in definition.attributes.items()
+        if not isinstance(one, OptionalDef) and one.default_value is not None
+    ]
+    return properties, attributes
+
+
+def _check_attribute(self: Attribute) -> None:
+    """As `Attribute.__post_init__`: `_verify` is what a class adds to it."""
+    self._verify()  # pyright: ignore[reportPrivateUsage]  # of the same class in xDSL
+    kind: type = type(self)
+    if kind not in _SOUND:
+        if not isinstance(self, Data | ParametrizedAttribute):
+            raise TypeError("Attributes should only be Data or ParametrizedAttribute")
+        _SOUND.add(kind)
