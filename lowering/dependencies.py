@@ -12,7 +12,8 @@ from xdsl.ir import SSAValue
 
 from ge_dialect.ge_exec import PlanOp
 from ge_dialect.ge_exec.control import TaskOp, reads, writes
-from ge_dialect.ge_exec.memory import Storage, span_of
+from ge_dialect.ge_exec.memory import Storage
+from ge_dialect.ge_exec.spans import span_of
 from ge_dialect.lowering.schedule.events import Dependency
 from ge_dialect.lowering.schedule.happens_before import HappensBefore, happens_before
 

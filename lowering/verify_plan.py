@@ -43,7 +43,8 @@ from ge_dialect.ge_exec import (
     WeightOp,
 )
 from ge_dialect.ge_exec.control import TaskOp, own_reads, own_writes, task_id
-from ge_dialect.ge_exec.memory import Storage, base_of, offset_of, span_of
+from ge_dialect.ge_exec.memory import Storage, base_of, offset_of
+from ge_dialect.ge_exec.spans import span_of
 from ge_dialect.lowering.overwrites import Overwrites
 from ge_dialect.lowering.plan_bytes import Access, Bytes, Segment, overlap
 from ge_dialect.lowering.plan_clocks import CODE, Place, execution_order

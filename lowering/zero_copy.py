@@ -12,14 +12,8 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, SSAValue
 
 from ge_dialect.ge.base import GEOp
-from ge_dialect.ge_exec.memory import (
-    BoundedType,
-    BufferType,
-    ObjectType,
-    base_of,
-    is_buffer,
-    start_of,
-)
+from ge_dialect.ge_exec.memory import BoundedType, BufferType, ObjectType, base_of, is_buffer
+from ge_dialect.ge_exec.spans import start_of
 from ge_dialect.ge_exec.storage import exact_bytes
 from ge_dialect.passes.zero_copy.marks import parts_of, views_of, written_value
 from ge_dialect.passes.zero_copy.regions import part_regions

@@ -62,8 +62,6 @@ __all__ = [
     "buffer_type",
     "is_buffer",
     "offset_of",
-    "span_of",
-    "start_of",
     "storage_type",
 ]
 
@@ -388,26 +386,6 @@ def base_of(value: SSAValue) -> tuple[Storage, int]:
     if type(owner) is InputOp or type(owner) is ObjectOp:
         return owner, offset
     raise VerifyException("expected a buffer, object, input or weight of the plan")
-
-
-def start_of(value: SSAValue) -> Dim:
-    """Returns the byte of its owner where a value of a plan begins, in terms of symbols."""
-    start: Dim = 0
-    while type(owner := value.owner) is ViewOp:
-        start = owner.start + start
-        value = owner.source
-    return start
-
-
-def span_of(value: SSAValue) -> tuple[Storage, int, int]:
-    """Returns what owns the bytes of a value, and bytes of it among which they always are.
-
-    These are the bytes themselves where the plan says their place as a number.
-    """
-    owner, start = base_of(value)
-    if isinstance(value.owner, ViewOp) and not isinstance(start_of(value), int):
-        return owner, start, owner.size
-    return owner, start, start + buffer_bytes(value.type)
 
 
 def offset_of(op: PlacedOp) -> int | None:

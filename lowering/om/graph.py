@@ -38,15 +38,8 @@ from ge_dialect.ge_exec import (
     kernels_by_name,
 )
 from ge_dialect.ge_exec.control import TaskOp, flatten, own_reads, own_writes, task_id
-from ge_dialect.ge_exec.memory import (
-    ObjectType,
-    Storage,
-    buffer_bytes,
-    is_buffer,
-    offset_of,
-    span_of,
-    start_of,
-)
+from ge_dialect.ge_exec.memory import ObjectType, Storage, buffer_bytes, is_buffer, offset_of
+from ge_dialect.ge_exec.spans import span_of, start_of
 from ge_dialect.ge_exec.storage import buffer_element, buffer_shape
 from ge_dialect.ge_exec.tiling import Tiling
 from ge_dialect.locations import location_names

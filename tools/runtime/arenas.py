@@ -13,7 +13,8 @@ from xdsl.ir import SSAValue
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge_exec import ArenaOp, BufferOp, InputOp, ObjectOp, PlanOp, ViewOp, WeightOp
-from ge_dialect.ge_exec.memory import PlacedOp, base_of, is_buffer, offset_of, span_of, start_of
+from ge_dialect.ge_exec.memory import PlacedOp, base_of, is_buffer, offset_of
+from ge_dialect.ge_exec.spans import span_of, start_of
 from ge_dialect.lowering.plan_names import describe
 from ge_dialect.symbols import Dim, evaluate, symbols_of
 from ge_dialect.tools.runtime.data_sizes import Tellers

@@ -1,0 +1,28 @@
+"""The bytes of values whose places depend on symbols."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from ge_dialect.ge_exec.memory import Storage, ViewOp, base_of, buffer_bytes
+from ge_dialect.symbols import Dim
+
+
+def start_of(value: SSAValue) -> Dim:
+    """Returns the byte of its owner where a value of a plan begins, in terms of symbols."""
+    start: Dim = 0
+    while type(owner := value.owner) is ViewOp:
+        start = owner.start + start
+        value = owner.source
+    return start
+
+
+def span_of(value: SSAValue) -> tuple[Storage, int, int]:
+    """Returns what owns the bytes of a value, and bytes of it among which they always are.
+
+    These are the bytes themselves where the plan says their place as a number.
+    """
+    owner, start = base_of(value)
+    if isinstance(value.owner, ViewOp) and not isinstance(start_of(value), int):
+        return owner, start, owner.size
+    return owner, start, start + buffer_bytes(value.type)
