@@ -15,6 +15,11 @@ _PICKING = (GatherOp, SliceOp, SplitOp)
 """They read no more of their first operand than they write."""
 
 
+def may_pick(op: Operation) -> bool:
+    """Whether an op may read less than all of an operand, other ops than views of it."""
+    return isinstance(op, (FusionOp, *_PICKING))
+
+
 def parts_of(op: Operation, index: int) -> Sequence[SSAValue] | None:
     """Returns what an op picks out of an operand, also through views of it; None where all is read.
 
@@ -28,8 +33,8 @@ def parts_of(op: Operation, index: int) -> Sequence[SSAValue] | None:
         return parts_of_value(op.body.block.args[index])
     if isinstance(op, _PICKING) and index == 0:
         return op.results
-    inside = isinstance(op, GEOp) and op.view_of() == index and len(op.results) == 1
-    return parts_of_value(op.results[0]) if inside else None
+    is_view = isinstance(op, GEOp) and op.view_of() == index and len(op.results) == 1
+    return parts_of_value(op.results[0]) if is_view else None
 
 
 def parts_of_value(value: SSAValue) -> Sequence[SSAValue] | None:

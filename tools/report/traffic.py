@@ -11,12 +11,13 @@ from collections.abc import Iterator, Mapping
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, Region
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.greatest import byte_size, greatest_of
+from ge_dialect.ge.picking import may_pick, parts_of
 from ge_dialect.ge.structure import FusionOp
 from ge_dialect.ge_exec import BranchOp, KernelOp, LaunchOp, LoopOp, PlanOp, kernels_by_name
 from ge_dialect.ge_exec.control import TaskOp, own_reads
@@ -55,16 +56,23 @@ def graph_traffic(module: ModuleOp) -> int:
     Symbols count as their greatest values.
     """
     total = 0
-    sizes: dict[int, tuple[Attribute, int]] = {}  # by identity: equal types are mostly one object
+    known: dict[int, tuple[Attribute, int]] = {}  # by identity: equal types are mostly one object
+
+    def size_of(value: SSAValue) -> int:
+        type_ = value.type
+        if (found := known.get(id(type_))) is None:
+            found = known[id(type_)] = type_, byte_size(type_) or 0
+        return found[1]
+
     with greatest_of(module):
         for op in graph_ops(module):
             if op.view_of() is not None or (op.regions and not isinstance(op, FusionOp)):
                 continue
-            for value in (*operands_of(op), *op.results):
-                type_ = value.type
-                if (known := sizes.get(id(type_))) is None:
-                    known = sizes[id(type_)] = type_, byte_size(type_) or 0
-                total += known[1]
+            total += sum(map(size_of, op.results))
+            for index, value in enumerate(operands_of(op)):
+                parts = parts_of(op, index) if may_pick(op) else None
+                size = size_of(value)
+                total += size if parts is None else min(size, sum(map(size_of, parts)))
     return total
 
 
