@@ -30,8 +30,16 @@ ge_exec.plan @bounded_c2 {
 
 // -----
 
-// CHECK: expected a view of 16*S bytes
+// CHECK: expected a view inside 256 bytes, got bytes 248 to 264
+ge_exec.plan @view_c1 {
+  %x = ge_exec.buffer : !ge_exec.bounded<tensor<?x4xf32, #ge.dims<"S">>, 256 : i64>
+  %v = ge_exec.view %x offset 248 : !ge_exec.bounded<tensor<?x4xf32, #ge.dims<"S">>, 256 : i64> -> memref<4xf32, "hbm">
+}
+
+// -----
+
+// CHECK: expected one expression for 'plus'
 ge_exec.plan @view_c2 {
   %x = ge_exec.buffer : !ge_exec.bounded<tensor<?x4xf32, #ge.dims<"S">>, 256 : i64>
-  %v = ge_exec.view %x offset 0 : !ge_exec.bounded<tensor<?x4xf32, #ge.dims<"S">>, 256 : i64> -> memref<4xf32, "hbm">
+  %v = ge_exec.view %x offset 0 plus <"16*S", "S"> : !ge_exec.bounded<tensor<?x4xf32, #ge.dims<"S">>, 256 : i64> -> memref<4xf32, "hbm">
 }
