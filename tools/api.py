@@ -137,7 +137,7 @@ class CompiledPlan(RunnablePlan):
 
         Args:
             path: Of the file.
-            weight_checksum: Whether more than 64 MiB of weights get a checksum as well, which a
+            weight_checksum: Whether more than 16 MiB of weights get a checksum as well, which a
                 load reads all of them for.
 
         Raises:

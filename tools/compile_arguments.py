@@ -52,7 +52,7 @@ def _add_files(parser: Parser) -> None:
     parser.add_argument(
         "--weight-checksum",
         action="store_true",
-        help="also for more than 64 MiB of weights, which a load then reads all of",
+        help="also for more than 16 MiB of weights, which a load then reads all of",
     )
 
 

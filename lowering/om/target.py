@@ -20,7 +20,7 @@ class OMTarget(Target):
 
     Options:
     - `path`: the file; `ge-opt -t om -o FILE` sets it.
-    - `weight_checksum`: whether more than 64 MiB of weights get a checksum as well.
+    - `weight_checksum`: whether more than 16 MiB of weights get a checksum as well.
     """
 
     name = "om"
