@@ -57,10 +57,10 @@ def work(model, target):
 """
 
 SLIM = """
-import sys, onnx, onnxslim
+import os, sys, tempfile, onnx, onnxslim
 def work(model, target):
     slim = onnxslim.slim(onnx.load(model, load_external_data=bool(target)))
-    onnx.save(slim, target or model + ".slim")
+    onnx.save(slim, target or os.path.join(tempfile.gettempdir(), "graph.slim"))
 """
 
 SCRIPT = """
