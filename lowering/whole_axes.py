@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ge_dialect.ge.attention import FlashAttentionOp, RotaryEmbeddingOp
+from ge_dialect.ge.attention import DropoutOp, FlashAttentionOp, RotaryEmbeddingOp
 from ge_dialect.ge.base import FusionKind, GEOp
 from ge_dialect.ge.channel_normalization import BatchNormOp, GroupNormOp, InstanceNormOp
 from ge_dialect.ge.contractions import GemmOp, MatmulOp
@@ -45,6 +45,8 @@ def whole_axes(op: GEOp, index: int) -> Iterable[int]:
         case GroupNormOp() | InstanceNormOp():
             return every[1:] if index == 0 else every
         case BatchNormOp():
+            return ()
+        case DropoutOp() if op.is_identity():
             return ()
         case MatmulOp() | MatmulIntegerOp() | GemmOp() | FlashAttentionOp():
             return _product_axes(op, index, rank)

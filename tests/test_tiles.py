@@ -75,6 +75,9 @@ PLAIN = {
     " : (tensor<4x6xi8>, tensor<4xf32>) -> tensor<4x6xf32>",
     "concat": "%y = ge.concat %a, %b axis 1 : (tensor<4x2xf32>, tensor<4x3xf32>)"
     " -> tensor<4x5xf32>",
+    "dropout of nothing": "%n, %m = ge.dropout %x : tensor<4x6x3xf32>"
+    " -> tensor<4x6x3xf32>, tensor<4x6x3xi1>"
+    "\n%y = ge.softmax %n axis 1 : (tensor<4x6x3xf32>) -> tensor<4x6x3xf32>",
     "group_norm": "%y = ge.group_norm %x, %s, %b num_groups 2 epsilon 1.0e-05"
     " : (tensor<3x4x5xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<3x4x5xf32>",
 }

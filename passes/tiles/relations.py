@@ -348,7 +348,12 @@ def _rotary(table: PieceTable, op: GEOp) -> None:
 
 def _dropout(table: PieceTable, op: GEOp) -> None:
     """The mask of a training run depends on the place of an element in the whole."""
-    table.whole(*op.operands, *op.results)
+    assert isinstance(op, DropoutOp)
+    if not op.is_identity():
+        table.whole(*op.operands, *op.results)
+        return
+    for result in op.results:
+        table.same(op.input, result)
 
 
 _RULES: dict[type[GEOp] | tuple[type[GEOp], ...], Callable[[PieceTable, GEOp], None]] = {

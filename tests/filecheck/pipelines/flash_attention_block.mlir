@@ -3,7 +3,11 @@
 // RUN: ge-opt %examples/flash_attention_block.mlir -p ge-infer-types | filecheck %s --check-prefix=PARSE
 // RUN: ge-opt %examples/flash_attention_block.mlir -p ge-optimize | filecheck %s --check-prefix=FUSED
 // RUN: ge-opt %examples/flash_attention_block.mlir -p ge-raise,ge-fuse-rules,ge-bufferize,ge-assign-streams,ge-plan-memory | filecheck %s --check-prefix=MEMORY
+// RUN: ge-opt %examples/flash_attention_block.mlir -p ge-fuse-rules,ge-lower | filecheck %s --check-prefix=TAIL
 // RUN: ge-opt %s -p ge-lower{streams=2} --split-input-file | filecheck %s --check-prefix=STREAMS
+
+// The tail is one kernel, in tiles, its dropout of nothing included.
+// TAIL: ge_exec.kernel @FlashAttentionLayerNormDropoutAddFusion_0 {{.*}} tiles <
 
 // Stage 1, graph: eight nodes (and the transpose that ONNX's MatMul needs), all types known.
 // PARSE-LABEL: func.func @block
