@@ -367,7 +367,7 @@ def _check_fusions(plan: CompiledPlan) -> None:
         plan.notes += [f"'{name}' cannot be turned off, it stays on" for name in switch.kept(rules)]
         if unknown := switch.unknown(rules):
             plan.notes.append(f"{len(unknown)} rules in the fusion switch file are not ours")
-    check_required(options.require_fusions, plan.fired, plan.remarks)
+    check_required(options.require_fusions, plan.fired, plan.remarks, options.rule_sources)
     if options.fusion_baseline is not None:
         plan.notes.append(check_baseline(options.fusion_baseline, plan.fired, plan.remarks))
 

@@ -119,7 +119,8 @@ def check_fusions(
         GEError: A fusion is missing (GE0440, GE0441).
     """
     fired = fired_rules(counts)
-    check_required(args.require_fusion, fired, remarks)
+    _, sources = split_rules(args.rules)
+    check_required(args.require_fusion, fired, remarks, sources)
     if args.fusion_baseline is None:
         return None
     return check_baseline(args.fusion_baseline, fired, remarks)
