@@ -31,6 +31,7 @@ from ge_dialect.passes.raising.attention_scores import ABSORBING
 from ge_dialect.passes.raising.constant_masks import MOST_ELEMENTS
 from ge_dialect.passes.raising.heads import Chain
 from ge_dialect.passes.raising.match import Found, Raise
+from ge_dialect.passes.raising.queries import with_mask
 from ge_dialect.passes.values import commuted
 
 if TYPE_CHECKING:
@@ -64,19 +65,7 @@ class _Assumed(Found):
         mask = op.mask
         if mask is not None and _takes_keys(mask):
             mask = _whole(chain, _parts(chain, mask))
-        chain.add(
-            FlashAttentionOp(
-                op.q,
-                op.k,
-                op.v,
-                mask,
-                scale=op.scale.value.data,
-                causal=op.causal is not None,
-                causal_offset=None if op.causal_offset is None else op.causal_offset.value.data,
-                softcap=None if op.softcap is None else op.softcap.value.data,
-                accumulate=op.accumulate,
-            )
-        )
+        chain.add(with_mask(op, mask))
         return chain.ops
 
 

@@ -18,6 +18,7 @@ from ge_dialect.ge.types import value_shape
 from ge_dialect.passes.raising.attention_scores import ABSORBING
 from ge_dialect.passes.raising.bounds import lowest
 from ge_dialect.passes.raising.match import Found, Raise
+from ge_dialect.passes.raising.queries import with_mask
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -44,21 +45,15 @@ class _Plain(Found):
             new.append(array_constant(mask))
             mask = new[0].results[0]
         causal = self.offset is not None or op.causal is not None
-        offset = op.causal_offset.value.data if op.causal_offset is not None else None
         new.append(
-            FlashAttentionOp(
-                op.q,
-                op.k,
-                op.v,
+            with_mask(
+                op,
                 mask,
-                scale=op.scale.value.data,
-                causal=causal,
-                causal_offset=(self.offset or None) if self.offset is not None else offset,
-                softcap=None if op.softcap is None else op.softcap.value.data,
+                causal=None if self.offset is None else True,
+                causal_offset=self.offset or None,
                 masked_fill=op.masked_fill is not None and (mask is not None or causal),
                 nan_guard=self.guard,
                 zero_nan=op.zero_nan is not None,
-                accumulate=op.accumulate,
             )
         )
         return new

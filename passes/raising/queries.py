@@ -40,6 +40,36 @@ def attention_like(
     )
 
 
+def with_mask(
+    op: FlashAttentionOp,
+    mask: SSAValue | None,
+    *,
+    causal: bool | None = None,
+    causal_offset: int | None = None,
+    masked_fill: bool = False,
+    nan_guard: bool = False,
+    zero_nan: bool = False,
+) -> FlashAttentionOp:
+    """Returns `op` with another mask and other guards; `causal` None keeps that and the offset."""
+    if causal is None:
+        causal = op.causal is not None
+        causal_offset = None if op.causal_offset is None else op.causal_offset.value.data
+    return FlashAttentionOp(
+        op.q,
+        op.k,
+        op.v,
+        mask,
+        scale=op.scale.value.data,
+        causal=causal,
+        causal_offset=causal_offset,
+        softcap=None if op.softcap is None else op.softcap.value.data,
+        masked_fill=masked_fill,
+        nan_guard=nan_guard,
+        zero_nan=zero_nan,
+        accumulate=op.accumulate,
+    )
+
+
 @dataclass
 class _Scaled(Found):
     attention: FlashAttentionOp
