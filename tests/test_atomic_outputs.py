@@ -124,7 +124,8 @@ UNNAMED = hasattr(os, "O_TMPFILE") and Path("/proc/self/fd").is_dir()
 
 # A compilation that stops in the middle of its file until somebody ends it.
 STALLED = f"""
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may start us without
 from ge_dialect.lowering.om import writer
 from ge_dialect.tools import ge_compile
 
