@@ -119,7 +119,6 @@ def write_atomically(path: str, data: bytes) -> None:
     Raises:
         GEError: The folder is not there, not writable or full.
     """
-
     found = Path(path)
     try:
         if found.exists() and not found.is_file():

@@ -8,8 +8,9 @@ or expressions over symbols.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
 
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Operation, SSAValue
@@ -25,7 +26,7 @@ from ge_dialect.ge.types import element_type_of, is_tensor, value_shape
 from ge_dialect.passes.driver import Rewrite
 from ge_dialect.symbols import Dim, product
 
-MOST_STEPS = 24
+MOST_OPS = 64
 """Ops that an index is followed through."""
 
 
@@ -64,28 +65,45 @@ class Affine:
         return found[0]
 
 
-def affine_of(value: SSAValue, steps: int = MOST_STEPS) -> Affine | None:
-    """Returns what the elements of a value are, None where that is not known."""
-    if steps == 0 or not is_tensor(value.type) or element_type_of(value) != i64:
-        return None
-    dims = [dim for dim in value_shape(value) if dim is not None]
-    if len(dims) != len(value_shape(value)):
-        return None
-    shape, owner = tuple(dims), value.owner
-    if not isinstance(owner, Operation) or (rule := _RULES.get(type(owner))) is None:
-        return None
-    try:
-        return rule(owner, shape, steps - 1)
-    except ValueError:  # too large to name
-        return None
+@dataclass
+class Follower:
+    """Follows indices to what their elements are; each value once.
+
+    Attributes:
+        left: How many more ops are looked at.
+        known: What was found of values, None where nothing is known.
+    """
+
+    left: int = MOST_OPS
+    known: dict[SSAValue, Affine | None] = field(default_factory=dict[SSAValue, "Affine | None"])
+
+    def of(self, value: SSAValue) -> Affine | None:
+        """Returns what the elements of a value are, None where that is not known."""
+        if value not in self.known:
+            self.known[value] = self._found(value)
+        return self.known[value]
+
+    def _found(self, value: SSAValue) -> Affine | None:
+        if not is_tensor(value.type) or element_type_of(value) != i64:
+            return None
+        shape, owner = value_shape(value), value.owner
+        rule = _RULES.get(type(owner)) if isinstance(owner, Operation) else None
+        dims = tuple(dim for dim in shape if dim is not None)
+        if rule is None or self.left == 0 or len(dims) != len(shape):
+            return None
+        self.left -= 1
+        try:
+            return rule(self, owner, dims)
+        except ValueError:  # too large to name
+            return None
 
 
-def _constant(op: Operation, shape: tuple[Dim, ...], _: int) -> Affine | None:
+def _constant(_: Follower, op: Any, shape: tuple[Dim, ...]) -> Affine | None:
     number = constant_scalar(op.results[0])
     return Affine(shape, (0,) * len(shape), number) if isinstance(number, int) else None
 
 
-def _range(op: Operation, shape: tuple[Dim, ...], _: int) -> Affine | None:
+def _range(_: Follower, op: Any, shape: tuple[Dim, ...]) -> Affine | None:
     assert isinstance(op, RangeOp)
     start, delta = op.start.value.data, op.delta.value.data
     if not isinstance(start, int) or not isinstance(delta, int):
@@ -93,11 +111,11 @@ def _range(op: Operation, shape: tuple[Dim, ...], _: int) -> Affine | None:
     return Affine(shape, (0 if shape[0] == 1 else delta,), start)
 
 
-def _reshape(op: Operation, shape: tuple[Dim, ...], steps: int) -> Affine | None:
+def _reshape(follower: Follower, op: Any, shape: tuple[Dim, ...]) -> Affine | None:
     """Follows a reshape that adds or drops dimensions of 1; an element of a shape has a value."""
-    known = affine_of(op.operands[0], steps)
+    known = follower.of(op.operands[0])
     if known is None:
-        return _element(op, shape, steps)
+        return _element(follower, op, shape)
     factors = [f for f, dim in zip(known.factors, known.shape, strict=True) if dim != 1]
     if [dim for dim in known.shape if dim != 1] != [dim for dim in shape if dim != 1]:
         return None
@@ -105,8 +123,8 @@ def _reshape(op: Operation, shape: tuple[Dim, ...], steps: int) -> Affine | None
     return Affine(shape, tuple(0 if dim == 1 else next(left) for dim in shape), known.base)
 
 
-def _broadcast(op: Operation, shape: tuple[Dim, ...], steps: int) -> Affine | None:
-    known = affine_of(op.operands[0], steps)
+def _broadcast(follower: Follower, op: Any, shape: tuple[Dim, ...]) -> Affine | None:
+    known = follower.of(op.operands[0])
     return None if known is None else _spread(known, shape)
 
 
@@ -118,8 +136,8 @@ def _spread(known: Affine, shape: tuple[Dim, ...]) -> Affine | None:
     return Affine(shape, (*(0,) * added, *known.factors), known.base)
 
 
-def _sum(op: Operation, shape: tuple[Dim, ...], steps: int) -> Affine | None:
-    pair = _pair(op, shape, steps)
+def _sum(follower: Follower, op: Any, shape: tuple[Dim, ...]) -> Affine | None:
+    pair = _pair(follower, op, shape)
     if pair is None:
         return None
     sign = -1 if isinstance(op, SubOp) else 1
@@ -128,8 +146,8 @@ def _sum(op: Operation, shape: tuple[Dim, ...], steps: int) -> Affine | None:
     return Affine(shape, tuple(factors), product([sign, other.base]) + one.base)
 
 
-def _scaled(op: Operation, shape: tuple[Dim, ...], steps: int) -> Affine | None:
-    pair = _pair(op, shape, steps)
+def _scaled(follower: Follower, op: Any, shape: tuple[Dim, ...]) -> Affine | None:
+    pair = _pair(follower, op, shape)
     if pair is None:
         return None
     for one, other in (pair, pair[::-1]):
@@ -139,43 +157,25 @@ def _scaled(op: Operation, shape: tuple[Dim, ...], steps: int) -> Affine | None:
     return None
 
 
-def _pair(op: Operation, shape: tuple[Dim, ...], steps: int) -> tuple[Affine, Affine] | None:
+def _pair(follower: Follower, op: Any, shape: tuple[Dim, ...]) -> tuple[Affine, Affine] | None:
     assert isinstance(op, BinaryOp)
-    found = [affine_of(operand, steps) for operand in op.operands]
+    found = [follower.of(operand) for operand in op.operands]
     spread = [None if one is None else _spread(one, shape) for one in found]
     one, other = spread
     return None if one is None or other is None else (one, other)
 
 
-def _element(op: Operation, shape: tuple[Dim, ...], steps: int) -> Affine | None:
-    """Returns the one element of a part of what `ge.shape` gives."""
-    items = _dims_of(op.results[0], steps)
-    if items is None or len(items) != 1 or items[0] is None:
+def _element(_: Follower, op: Any, shape: tuple[Dim, ...]) -> Affine | None:
+    """Returns the one element of what holds a dimension."""
+    from ge_dialect.frontends.onnx.convert.dims import SymbolicDims
+
+    items = SymbolicDims().followed(op.results[0], MOST_OPS)
+    if items is None or items.size != 1 or (item := items.item()) is None:
         return None
-    return Affine(shape, (0,) * len(shape), items[0])
+    return Affine(shape, (0,) * len(shape), item)
 
 
-def _dims_of(value: SSAValue, steps: int) -> Sequence[Dim | None] | None:
-    """Returns the elements of a small tensor of dimensions, in order."""
-    owner = value.owner
-    if steps == 0:
-        return None
-    if isinstance(owner, ShapeOp):
-        return owner.dims()
-    if isinstance(owner, ReshapeOp):
-        return _dims_of(owner.input, steps - 1)
-    if isinstance(owner, SliceOp) and len(spans := owner.spans()) == 1:
-        items = _dims_of(owner.input, steps - 1)
-        _, start, end, step = spans[0]
-        return None if items is None or step < 0 else items[start:end:step]
-    if isinstance(owner, GatherOp):
-        items, index = _dims_of(owner.input, steps - 1), constant_scalar(owner.indices)
-        inside = items is not None and isinstance(index, int) and -len(items) <= index < len(items)
-        return [items[index]] if inside and items is not None and isinstance(index, int) else None
-    return None
-
-
-_RULES: dict[type[Operation], Callable[[Operation, tuple[Dim, ...], int], Affine | None]] = {
+_RULES: dict[type[Any], Callable[[Follower, Any, tuple[Dim, ...]], Affine | None]] = {
     ConstantOp: _constant,
     RangeOp: _range,
     ReshapeOp: _reshape,
@@ -213,8 +213,9 @@ class ReshapeForGrid(Rewrite):
             return
         used = [axis for axis, dim in enumerate(grid) if dim != 1]
         found: list[int] = []
+        follower = Follower()
         for dim, value in zip(shape, joined.inputs, strict=False):
-            if (index := affine_of(value)) is None:
+            if (index := follower.of(value)) is None:
                 return
             if dim == 1 and index.is_zero():
                 continue
@@ -234,7 +235,7 @@ class ReshapeForGather(Rewrite):
         assert isinstance(op, GatherOp)
         if not _is_computed(op.indices) or None in value_shape(op.result):
             return
-        index = affine_of(op.indices)
+        index = Follower().of(op.indices)
         if index is None or not index.in_order():
             return
         try:

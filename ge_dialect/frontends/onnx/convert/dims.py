@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ge_dialect.ge.constants import ConstantOp, array_constant, constant_array
 from ge_dialect.ge.dtypes import is_bool, is_integer, to_numpy
@@ -60,25 +60,59 @@ class SymbolicDims:
 
     def after(self, op: Operation) -> ConstantOp | None:
         """Notes what is known of the result of an op; returns the constant it turns out to be."""
+        if (found := self._found(op)) is None:
+            return None
+        items, result = list(found.reshape(-1)), op.results[0]
+        if all(isinstance(item, int) for item in items):
+            return _constant(items, result)
+        if any(item is not None for item in items):
+            self._known[result] = found
+        return None
+
+    def followed(self, value: SSAValue, most: int) -> Known | None:
+        """Returns the elements of a value as `of` does, after noting what it is computed from.
+
+        Args:
+            value: Any.
+            most: How many ops are looked at; what lies before them is not known.
+        """
+        for op in _computing(value, most):
+            if (found := self._found(op)) is not None:
+                self._known[op.results[0]] = found
+        return self.of(value)
+
+    def _found(self, op: Operation) -> Known | None:
+        """Returns what is known of the result of an op whose operands have been noted."""
         rule = _rules().get(type(op))
         if rule is None or len(op.results) != 1:
             return None
-        result = op.results[0]
-        shape = static_shape(result.type)
-        if shape is None or not _holds_dims(result):
+        shape = static_shape(op.results[0].type)
+        if shape is None or not _holds_dims(op.results[0]):
             return None
         operands = [self.of(operand) for operand in op.operands]
         # The operand of `ge.shape` is any tensor; all others must be known themselves.
         known = [operand for operand in operands if operand is not None]
         found = rule(op, known) if len(known) == len(operands) or _reads_type(op) else None
-        if found is None:
-            return None
-        items = list(found.reshape(-1))
-        if all(isinstance(item, int) for item in items):
-            return _constant(items, result)
-        if any(item is not None for item in items):
-            self._known[result] = found.reshape(shape)
-        return None
+        return None if found is None else found.reshape(shape)
+
+
+def _computing(value: SSAValue, most: int) -> Sequence[Operation]:
+    """Returns at most so many ops that a value is computed from by rules, producers first."""
+    order: list[Operation] = []
+    seen: set[Operation] = set()
+    stack: list[tuple[Operation | Block, bool]] = [(value.owner, False)]
+    while stack:
+        op, is_done = stack.pop()
+        if not isinstance(op, Operation) or type(op) not in _rules():
+            continue
+        if is_done:
+            order.append(op)
+        elif op not in seen and len(seen) < most:
+            seen.add(op)
+            stack.append((op, True))
+            if not _reads_type(op):
+                stack += [(operand.owner, False) for operand in op.operands]
+    return order
 
 
 def _holds_dims(value: SSAValue) -> bool:
