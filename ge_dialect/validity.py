@@ -20,13 +20,19 @@ _ORDERED = ("func.", "ge.", "ge_exec.", "scf.")
 
 
 def verify(module: Operation) -> None:
-    """Verifies all ops, and that each comes after what it reads, which xDSL does not look at.
+    """Verifies all ops; that each comes after what it reads, which xDSL does not look at; and that
+    arrays can have the types of all values.
 
     Raises:
         VerifyException: One is not valid.
     """
+    from ge_dialect.ge.limits import find_unrepresentable, size_problem
+
     module.verify()
     _verify_order(module, set())
+    if (found := find_unrepresentable(module)) is not None:
+        op, value = found
+        raise VerifyException(f"{where(op)}: {size_problem(value)}")
 
 
 def _verify_order(parent: Operation, defined: set[SSAValue]) -> None:

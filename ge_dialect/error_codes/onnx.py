@@ -164,4 +164,10 @@ ONNX: dict[str, CodeInfo] = {
         cause="The operator has no shape inference, and the model does not declare the type.",
         solution="Declare the type in `value_info`, as `onnx.shape_inference` does.",
     ),
+    "GE0224": CodeInfo(
+        title="value that no array can be",
+        symptom="The dimensions of a value multiply to more elements than 64 bits can address.",
+        cause="The model is damaged, or sizes given for its inputs are far too large.",
+        solution="Check the shape that the message shows, and the shapes given for inputs.",
+    ),
 }

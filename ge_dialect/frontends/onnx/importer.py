@@ -45,8 +45,9 @@ from ge_dialect.frontends.onnx.values import (
 )
 from ge_dialect.ge.base import int_attr
 from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.ge.limits import find_unrepresentable, size_problem
 from ge_dialect.ge.structure import YieldOp
-from ge_dialect.locations import name_location
+from ge_dialect.locations import location_name, name_location
 
 Source: TypeAlias = str | os.PathLike[str] | onnx.ModelProto | LoadedModel
 
@@ -64,8 +65,8 @@ def import_onnx(source: Source, *, input_shapes: InputShapes | str | None = None
 
     Raises:
         GEError: The model cannot be opened or is invalid (GE0201 to GE0218), has operators or
-            types that are not supported (GE0220, GE0222, GE0223), or nodes that do not fit their
-            operands (GE0221).
+            types that are not supported (GE0220, GE0222, GE0223), nodes that do not fit their
+            operands (GE0221), or values that no array can be (GE0224).
     """
     loaded = _open(source)
     ranges: dict[str, DimRange] = {}
@@ -76,7 +77,23 @@ def import_onnx(source: Source, *, input_shapes: InputShapes | str | None = None
         loaded, ranges = specialized.loaded, specialized.ranges
     loaded = normalize(loaded, owned=not isinstance(source, LoadedModel))
     check_supported(loaded.model.graph, loaded.opset)
-    return Importer.of(loaded, ranges).module()
+    module = Importer.of(loaded, ranges).module()
+    check_sizes(module)
+    return module
+
+
+def check_sizes(module: ModuleOp) -> None:
+    """Checks that arrays can have the types of all values.
+
+    Raises:
+        GEError: One can not be held (GE0224); names its node or input.
+    """
+    if (found := find_unrepresentable(module)) is None:
+        return
+    op, value = found
+    name = location_name(op) or value.name_hint or "a value without a name"
+    hint = "check its shape, and the sizes given for inputs"
+    raise GEError("GE0224", f"'{name}': {size_problem(value)}", hint=hint)
 
 
 def _open(source: Source) -> LoadedModel:

@@ -17,6 +17,7 @@ import onnx
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.frontends.onnx.wire import STRIPPED_KEY, RawRange
+from ge_dialect.ge.limits import MAX_ELEMENTS, are_representable
 from ge_dialect.weights import MemoryWeight, Weight, WeightSource
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ def element_count(dims: Sequence[int]) -> int:
     """Returns the product of `dims`.
 
     Raises:
-        GEError: A dimension is negative, or there are more than 64 (GE0206).
+        GEError: A dimension is negative, there are more than 64, or no array can have them
+            (GE0206).
     """
     if len(dims) > _MAX_RANK:
         raise GEError("GE0206", f"rank is {len(dims)}, expected at most {_MAX_RANK}")
@@ -86,6 +88,9 @@ def element_count(dims: Sequence[int]) -> int:
         if dim < 0:
             raise GEError("GE0206", f"dimension is {dim}, expected 0 or more")
         count *= dim
+    if not are_representable(dims):
+        shown = "x".join(map(str, dims))
+        raise GEError("GE0206", f"dimensions {shown} are beyond {MAX_ELEMENTS} elements")
     return count
 
 

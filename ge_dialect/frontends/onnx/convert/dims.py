@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -16,7 +17,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ge_dialect.ge.constants import ConstantOp, array_constant, constant_array
 from ge_dialect.ge.dtypes import is_bool, is_integer, to_numpy
 from ge_dialect.ge.extents import bounded
-from ge_dialect.ge.types import MaybeDim, num_elements, static_shape, tensor_of
+from ge_dialect.ge.types import MaybeDim, static_shape, tensor_of
 from ge_dialect.symbols import Dim, ceil_div, maximum, product, simplify
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class SymbolicDims:
         import numpy as np
 
         shape = static_shape(value.type)
-        if shape is None or (num_elements(value.type) or 0) > MAX_ELEMENTS:
+        if shape is None or not _is_small(value):
             return None
         element_type = tensor_of(value).element_type
         if not is_integer(element_type) and not is_bool(element_type):
@@ -118,7 +119,14 @@ def _computing(value: SSAValue, most: int) -> Sequence[Operation]:
 def _holds_dims(value: SSAValue) -> bool:
     element_type = tensor_of(value).element_type
     numbers = is_integer(element_type) or is_bool(element_type)
-    return numbers and (num_elements(value.type) or 0) <= MAX_ELEMENTS
+    return numbers and _is_small(value)
+
+
+def _is_small(value: SSAValue) -> bool:
+    """Whether a value of known sizes has few elements, and no dimension that is large beside one
+    of 0: numpy has no such arrays."""
+    shape = static_shape(value.type) or ()
+    return prod(max(dim, 1) for dim in shape) <= MAX_ELEMENTS
 
 
 def _reads_type(op: Operation) -> bool:
