@@ -98,8 +98,8 @@ PLANNING: dict[str, CodeInfo] = {
     "GE0523": CodeInfo(
         title="two ports of one name",
         symptom="A function has two inputs, or two outputs, of one name; the message says which.",
-        cause="`ge.name` is the same for both, or that of one is what another gets by its position.",
-        solution="Give each a `ge.name` of its own: a run passes and returns arrays by these names.",
+        cause="`ge.name` is the same for both, or that of one is what another has by position.",
+        solution="Give each a `ge.name` of its own: arrays come and go by these names.",
     ),
     "GE0530": CodeInfo(
         title="number of streams is not possible",
