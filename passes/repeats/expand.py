@@ -12,8 +12,8 @@ from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.attributes import WeightAttr
 from ge_dialect.ge.constants import ConstantOp, constant_attr
 from ge_dialect.ge.types import tensor_of
-from ge_dialect.passes.repeats.find import Place
 from ge_dialect.passes.repeats.shorten import SealedWeight, Shortened
+from ge_dialect.repeats import Place
 
 
 @dataclass

@@ -11,7 +11,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from ge_dialect.locations import fuse, name_location, places_of
-from ge_dialect.passes.repeats.find import Place, Run
+from ge_dialect.passes.repeats.find import Run
+from ge_dialect.repeats import Place
 
 
 @dataclass

@@ -22,8 +22,9 @@ from xdsl.passes import ModulePass
 from ge_dialect.ge.structure import FusionOp
 from ge_dialect.passes import rewrites, statistics
 from ge_dialect.passes.repeats.expand import Expansion
-from ge_dialect.passes.repeats.find import KEPT, find_run
+from ge_dialect.passes.repeats.find import find_run
 from ge_dialect.passes.repeats.shorten import Shortened, can_shorten, shorten
+from ge_dialect.repeats import KEPT
 
 NAME = "ge-outline-repeats"
 LEAST_REPEATS = 6

@@ -15,8 +15,9 @@ from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.attributes import NamedWeight, WeightAttr
 from ge_dialect.ge.constants import ConstantOp, seal
 from ge_dialect.passes.canonicalization.operands import answer_uniform, common_value
-from ge_dialect.passes.repeats.find import Place, Run
+from ge_dialect.passes.repeats.find import Run
 from ge_dialect.passes.repeats.names import Names
+from ge_dialect.repeats import Place
 
 if TYPE_CHECKING:
     from ge_dialect.weights import WeightSource
