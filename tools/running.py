@@ -133,7 +133,7 @@ class Outlining:
         """Copies the blocks back; returns the first pass that has to run on the whole graph."""
         assert self.short is not None
         started = time.perf_counter()
-        copied, reached = len(self.short.run.skipped), self.end
+        copied, reached = len(self.short.blocks.skipped), self.end
         if not (done := expand_repeats(self.short)) and self.unfused is not None:
             self.short.module, reached = self.unfused, self.fusing
             self.short.opened.clear()

@@ -6,9 +6,11 @@ and arguments of one type (`ge_dialect/repeats.py`).
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 
+from xdsl.dialects.builtin import LocationAttr
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
@@ -17,6 +19,7 @@ from ge_dialect.ge.attributes import WeightAttr
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.numbers import Numbers
+from ge_dialect.ge.types import tensor_of
 from ge_dialect.repeats import Items, Outside, Place, Repeats, find_repeats
 
 
@@ -39,9 +42,58 @@ class Run:
             self.places |= {op: (number, position) for position, op in enumerate(block)}
 
     @property
+    def count(self) -> int:
+        """How many blocks there are."""
+        return len(self.blocks)
+
+    @property
     def skipped(self) -> range:
         """The numbers of the blocks that are copies in the end."""
-        return range(2, len(self.blocks) - 2)
+        return range(2, self.count - 2)
+
+    @cached_property
+    def own(self) -> dict[Place, SSAValue]:
+        """The parameters of each block."""
+        return {place: value for value, place in self.parameters.items()}
+
+    @cached_property
+    def _hints(self) -> dict[int, dict[str | None, str | None]]:
+        return {}
+
+    def location(self, place: Place) -> LocationAttr:
+        """Returns the location of an op."""
+        return self.blocks[place[0]][place[1]].location
+
+    def hint(self, number: int, template: str | None) -> str | None:
+        """Returns what a result in a block is called; `template` is its like's name in the last
+        block but one."""
+        if (known := self._hints.get(number)) is None:
+            known = self._hints[number] = {
+                theirs.name_hint: mine.name_hint
+                for like, op in zip(self.blocks[-2], self.blocks[number], strict=True)
+                for theirs, mine in zip(like.results, op.results, strict=True)
+            }
+        return known.get(template, template)
+
+    def parameter(self, place: Place) -> ConstantOp | int:
+        """Returns a parameter: a new constant, or the index of an argument."""
+        value = self.own[place]
+        return value.index if isinstance(value, BlockArgument) else constant_again(value)
+
+    def alternatives(self, slot: int) -> Iterable[SSAValue]:
+        """Yields what the blocks have in the place of a parameter."""
+        numbers = range(self.count)
+        return (self.own[number, slot] for number in numbers if (number, slot) in self.own)
+
+
+def constant_again(value: SSAValue) -> ConstantOp:
+    """Returns a constant like the one that a value is the result of."""
+    owner = value.owner
+    assert isinstance(owner, ConstantOp)
+    made = ConstantOp(owner.value, tensor_of(value))
+    made.location = owner.location
+    made.result.name_hint = value.name_hint
+    return made
 
 
 def find_run(block: Block, least_repeats: int) -> Run | None:

@@ -59,13 +59,13 @@ def expand_repeats(short: Shortened) -> bool:
 
 def count_copies(short: Shortened) -> Counter[str]:
     """Returns how often each fusion rule has fired in the blocks that will be copies so far."""
-    template = len(short.run.blocks) - 2
+    template = short.blocks.count - 2
     found: Counter[str] = Counter()
     for op in short.block.ops:
         if not isinstance(op, FusionOp) or op.rule is None:
             continue
         if short.names.blocks_of(op)[:1] == [template]:
-            found[op.rule.data] += len(short.run.skipped)
+            found[op.rule.data] += len(short.blocks.skipped)
     return found
 
 
@@ -88,7 +88,7 @@ def optimize_repeats(
     if (short := shorten_repeats(module, least_repeats, least_ops)) is None:
         return 0
     run(short.module)
-    return len(short.run.skipped) if expand_repeats(short) else 0
+    return len(short.blocks.skipped) if expand_repeats(short) else 0
 
 
 @dataclass(frozen=True)
