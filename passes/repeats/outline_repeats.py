@@ -19,8 +19,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
+from ge_dialect.frontends.onnx.layers import ShortModule
 from ge_dialect.ge.structure import FusionOp
 from ge_dialect.passes import rewrites, statistics
+from ge_dialect.passes.repeats.adopt import adopt
 from ge_dialect.passes.repeats.expand import Expansion
 from ge_dialect.passes.repeats.find import find_run
 from ge_dialect.passes.repeats.shorten import Shortened, can_shorten, shorten
@@ -50,6 +52,19 @@ def shorten_repeats(
     if run is None or len(run.skipped) * len(run.blocks[0]) < least_ops or not can_shorten(run):
         return None
     return shorten(module, function, run)
+
+
+def shorten_model(found: ShortModule, least_ops: int = LEAST_OPS) -> Shortened | None:
+    """Returns a model that was imported without most of its layers as the short form of the whole;
+    None where that would not pay, or layers did not become alike.
+
+    Args:
+        found: What was imported; its whole function is what the short form becomes.
+        least_ops: So many ops have to be left out.
+    """
+    if len(found.blocks.skipped) * len(found.kept[1]) < least_ops:
+        return None
+    return adopt(found)
 
 
 def expand_repeats(short: Shortened) -> bool:

@@ -16,11 +16,12 @@ from ge_dialect.diagnostics import GEError
 from ge_dialect.frontends.onnx.convert.node import AttrValue, TensorValue
 from ge_dialect.frontends.onnx.tensors import HANDLE_KEY, type_name
 from ge_dialect.ge.attributes import NamedWeight, StringsAttr, SymbolAttr, WeightAttr
-from ge_dialect.ge.constants import SMALL_BYTES, dense_from_bytes
+from ge_dialect.ge.constants import SMALL_BYTES, ConstantOp, dense_from_bytes
 from ge_dialect.ge.containers import Container, OptionalType, same_kind, with_item
 from ge_dialect.ge.dtypes import FloatFormatType, dtype_of, from_onnx, is_bool
 from ge_dialect.ge.onnx_types import from_type_proto, static_dim
 from ge_dialect.ge.types import MaybeDim, Shape, TensorT, is_tensor, shape_of, tensor_type
+from ge_dialect.locations import name_location
 from ge_dialect.symbols import (
     DimExpr,
     SymbolRange,
@@ -216,6 +217,18 @@ class Tensors:
                 return TensorValue(dense_from_bytes(type_, data), type_)
         weight = self.loaded.weight(tensor)
         return TensorValue(WeightAttr(NamedWeight(_key(tensor) or name, weight)), type_)
+
+    def constant(self, tensor: onnx.TensorProto) -> ConstantOp:
+        """Returns an initializer as a constant with its name.
+
+        Raises:
+            GEError: Its elements are of an unknown type (GE0222).
+        """
+        found = self.value(tensor, tensor.name)
+        constant = ConstantOp(found.value, found.type)
+        constant.location = name_location(tensor.name)
+        constant.result.name_hint = identifier(tensor.name)
+        return constant
 
     def _unpacked(self, tensor: onnx.TensorProto, type_: TensorT, name: str) -> Attribute:
         """Returns elements narrower than a byte one a byte, as buffers hold them."""
