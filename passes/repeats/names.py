@@ -75,7 +75,9 @@ class Names:
 
     def copied(self, location: LocationAttr, number: int) -> LocationAttr:
         """Returns where the copy for block `number` of an op of the last block but one is from."""
-        return fuse(self._moved(part, number) for part in places_of(location))
+        if type(location) is NameLoc and type(moved := self._moved(location, number)) is NameLoc:
+            return moved
+        return fuse([self._moved(part, number) for part in places_of(location)])
 
     def _moved(self, part: LocationAttr, number: int) -> LocationAttr:
         if (at := self._at(part)) is None:

@@ -37,7 +37,7 @@ from ge_dialect.frontends.onnx.load import LoadedModel, load_onnx, load_proto
 from ge_dialect.frontends.onnx.normalize import normalize
 from ge_dialect.frontends.onnx.replay import Replayer
 from ge_dialect.frontends.onnx.unsupported import check_supported, not_supported
-from ge_dialect.frontends.onnx.validate import domain_of, node_label
+from ge_dialect.frontends.onnx.validate import domain_of, node_label, node_name
 from ge_dialect.frontends.onnx.values import (
     SymbolTable,
     Tensors,
@@ -265,7 +265,7 @@ class Importer:
             declared: Of the graph.
         """
         domain, outputs = domain_of(proto.domain), proto.output
-        self.builder.location = name_location(proto.name or next(filter(None, outputs), ""))
+        self.builder.location = name_location(node_name(proto))
         operands = [scope.find(name) if name else None for name in proto.input]
         version = self.loaded.opset.get(domain, 1)
         key = self.replayer.key(proto, version, operands)

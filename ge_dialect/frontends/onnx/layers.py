@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import onnx
-from xdsl.dialects.builtin import LocationAttr, ModuleOp
+from xdsl.dialects.builtin import LocationAttr, ModuleOp, NameLoc
 from xdsl.ir import Operation, SSAValue
 
 from ge_dialect.frontends.onnx.load import LoadedModel
-from ge_dialect.frontends.onnx.validate import domain_of, has_subgraphs
+from ge_dialect.frontends.onnx.validate import domain_of, has_subgraphs, node_name
 from ge_dialect.frontends.onnx.values import Tensors, identifier
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.locations import name_location
@@ -56,6 +56,17 @@ class Layers:
     def node(self, place: Place) -> onnx.NodeProto:
         """Returns a node of a layer."""
         return self.nodes[self.repeats.start + place[0] * self.repeats.period + place[1]]
+
+    def nodes_of(self, layer: int) -> Sequence[onnx.NodeProto]:
+        """Returns the nodes of a layer."""
+        start = self.repeats.start + layer * self.repeats.period
+        return self.nodes[start : start + self.repeats.period]
+
+    def names_of(self, layer: int) -> Sequence[str]:
+        """Returns what the outputs of the nodes of a layer are called."""
+        start = self.repeats.start + layer * self.repeats.period
+        end, first = start + self.repeats.period, self.items.first
+        return self.names[first[start] : first[end] if end < len(first) else None]
 
     def like(self, name: str, layer: int) -> str:
         """Returns what is to a layer what a value is to the one whose node makes it."""
@@ -135,7 +146,7 @@ class _Reading:
         outputs = node.output
         if attributes and has_subgraphs(node):
             return False
-        self.labels.append(node.name or next(filter(None, outputs), ""))
+        self.labels.append(node_name(node))
         written = tuple([one.SerializeToString() for one in attributes]) if attributes else ()
         op_type, domain, names = node.op_type, node.domain, node.input
         if op_type == "Constant" and domain_of(domain) == "":
@@ -195,6 +206,10 @@ class NodeBlocks:
     layers: Layers
     tensors: Tensors
     spots: Sequence[int]
+    _locations: dict[int, list[NameLoc]] = field(default_factory=dict[int, list[NameLoc]])
+    _hints: dict[int, dict[str | None, str | None]] = field(
+        default_factory=dict[int, dict[str | None, str | None]]
+    )
 
     @property
     def count(self) -> int:
@@ -208,27 +223,25 @@ class NodeBlocks:
 
     def location(self, place: Place) -> LocationAttr:
         """Returns the location of an op."""
-        node = self.layers.node((place[0], self.spots[place[1]]))
-        return name_location(node.name or next(filter(None, node.output)))
-
-    @cached_property
-    def _named(self) -> dict[str | None, tuple[int, int]]:
-        """Which output of which node of the last layer but one is called so."""
-        template = self.count - 2
-        return {
-            SSAValue.extract_valid_name(identifier(name)): (position, slot)
-            for position in range(self.layers.repeats.period)
-            for slot, name in enumerate(self.layers.node((template, position)).output)
-            if name
-        }
+        if (known := self._locations.get(place[0])) is None:
+            known = self._locations[place[0]] = [
+                name_location(node_name(node)) for node in self.layers.nodes_of(place[0])
+            ]
+        return known[self.spots[place[1]]]
 
     def hint(self, number: int, template: str | None) -> str | None:
         """Returns what a result in a layer is called; `template` is its like's name in the last
         layer but one."""
-        if (found := self._named.get(template)) is None:
-            return template
-        name = self.layers.node((number, found[0])).output[found[1]]
-        return SSAValue.extract_valid_name(identifier(name))
+        if (known := self._hints.get(number)) is None:
+            theirs, mine = (
+                [
+                    SSAValue.extract_valid_name(identifier(name)) if name else None
+                    for name in self.layers.names_of(layer)
+                ]
+                for layer in (self.count - 2, number)
+            )
+            known = self._hints[number] = dict(zip(theirs, mine, strict=True))
+        return known.get(template, template)
 
     @cached_property
     def own(self) -> dict[Place, str]:
