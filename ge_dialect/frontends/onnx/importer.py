@@ -102,7 +102,7 @@ def open_model(source: Source, input_shapes: InputShapes | str | None = None) ->
         specialized = specialize(loaded, input_shapes)
         loaded, ranges = specialized.loaded, specialized.ranges
     loaded = normalize(loaded, owned=not isinstance(source, LoadedModel))
-    check_supported(loaded.model.graph, loaded.opset)
+    check_supported(loaded.nodes, loaded.opset)
     return OpenedModel(loaded, ranges)
 
 

@@ -17,7 +17,8 @@ from xdsl.dialects.builtin import LocationAttr, ModuleOp, NameLoc
 from xdsl.ir import Operation, SSAValue
 
 from ge_dialect.frontends.onnx.load import LoadedModel
-from ge_dialect.frontends.onnx.validate import domain_of, has_subgraphs, node_name
+from ge_dialect.frontends.onnx.rows import NodeRow
+from ge_dialect.frontends.onnx.validate import domain_of, node_name
 from ge_dialect.frontends.onnx.values import Tensors, identifier
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.locations import name_location
@@ -95,9 +96,10 @@ def find_layers(loaded: LoadedModel, least_repeats: int) -> Layers | None:
     one, where two nodes or weights share a name, and in graphs with bodies.
     """
     reading = _Reading(loaded)
-    for index, node in enumerate(loaded.model.graph.node):
-        if not reading.add(node, index):
+    for index, row in enumerate(loaded.nodes):
+        if row.bodies:
             return None
+        reading.add(row, index)
     if len(set(reading.labels)) < len(reading.labels):
         return None
     if (repeats := find_repeats(reading.items, least_repeats)) is None:
@@ -140,25 +142,20 @@ class _Reading:
         self.numbers: dict[str, int] = {}
         self._known: dict[Hashable, int] = {}
 
-    def add(self, node: onnx.NodeProto, index: int) -> bool:
-        """Adds a node; False where it has a body."""
-        attributes = node.attribute
-        outputs = node.output
-        if attributes and has_subgraphs(node):
-            return False
+    def add(self, row: NodeRow, index: int) -> None:
+        """Adds a node that has no body."""
+        node, outputs, numbers = row.node, row.outputs, self.numbers
         self.labels.append(node_name(node))
-        written = tuple([one.SerializeToString() for one in attributes]) if attributes else ()
-        op_type, domain, names = node.op_type, node.domain, node.input
-        if op_type == "Constant" and domain_of(domain) == "":
+        written = tuple([one.SerializeToString() for one in row.attributes])
+        if row.op_type == "Constant" and domain_of(row.domain) == "":
             self._add_outside(outputs[0], Outside(self._number("constant", written)))
-            return True
-        numbers = self.numbers
+            return
         reads = [
             self._outside(name) if (number := numbers.get(name)) is None else number
-            for name in names
+            for name in row.inputs
         ]
         used = len(outputs) if all(outputs) else tuple(map(bool, outputs))
-        kind = self._number(op_type, domain, node.overload, len(reads), used, written)
+        kind = self._number(row.op_type, row.domain, node.overload, len(reads), used, written)
         first = len(self.names)
         self.items.add(kind, reads, len(outputs))
         self.positions[index] = len(self.nodes)
@@ -167,7 +164,6 @@ class _Reading:
         for number, name in enumerate(outputs, first):
             if name:
                 numbers[name] = number
-        return True
 
     def _number(self, *what: Hashable) -> int:
         return self._known.setdefault(what, len(self._known))

@@ -159,12 +159,20 @@ class _Scanner:
         self.fields += 1
         if self.fields > _MAX_FIELDS:
             raise self.corrupt(position, f"more than {_MAX_FIELDS} fields")
-        if 0 < position < end - 1:
-            # Tag and length in a byte each: most fields.
-            tag, length = self.data[position], self.data[position + 1]
-            after = position + 2 + length
-            if tag & 0x87 == _LEN < tag and length <= _LOW_BITS and after <= end:
-                return tag >> 3, _LEN, position + 2, after
+        if 0 < position < end - 2:
+            # A tag of one byte and a length of one or two: most fields.
+            data, content = self.data, position + 2
+            tag, length = data[position], data[position + 1]
+            if length > _LOW_BITS:
+                length += data[content] - 1 << 7
+                content += 1
+            after = content + length
+            if tag & 0x87 == _LEN < tag and length < 1 << 14 and after <= end:
+                return tag >> 3, _LEN, content, after
+        return self.any_field(position, end, depth)
+
+    def any_field(self, position: int, end: int, depth: int) -> tuple[int, int, int, int]:
+        """As `next_field`, for fields of any kind."""
         tag, content = self.varint(position, end, depth)
         number, wire = tag >> 3, tag & 7
         if position == 0 and (number, wire) not in _MODEL_TAGS:
