@@ -136,7 +136,8 @@ class ShortImporter:
         """Adds the nodes; the last but one layer reads the second in place of the one before it."""
         importer, layers = self.importer, self.layers
         declared, skipped = DeclaredValues(importer.loaded.model.graph), layers.repeats.skipped
-        for index, proto in enumerate(importer.loaded.model.graph.node):
+        for index, row in enumerate(importer.loaded.nodes):
+            proto = row.node
             item = layers.positions.get(index)
             place = None if item is None else layers.repeats.place(item)
             if place is None:
@@ -148,7 +149,7 @@ class ShortImporter:
                 self.kept.setdefault(place[0], []).extend((op, place[1]) for op in added)
             elif place[0] == skipped[-1]:
                 like = layers.node((1, place[1]))
-                for mine, theirs in zip(proto.output, like.output, strict=True):
+                for mine, theirs in zip(row.outputs, like.output, strict=True):
                     if mine:
                         self.scope.values[mine] = self.scope.find(theirs)
 
