@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.traits import IsolatedFromAbove
 
 from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.attributes import WeightAttr
 from ge_dialect.ge.constants import ConstantOp, constant_attr
+from ge_dialect.ge.copied import CopiedRegion
 from ge_dialect.ge.sealed import SealedWeight
 from ge_dialect.passes.repeats.find import constant_again
 from ge_dialect.passes.repeats.shorten import Shortened
@@ -27,6 +29,7 @@ class Expansion:
         places: Block and position of each of them.
         copies: The ops of each further block.
         constants: What the copies read.
+        bodies: For each body of a kernel that is copied, what its copies are made from.
     """
 
     short: Shortened
@@ -34,6 +37,7 @@ class Expansion:
     places: dict[Operation, Place] = field(default_factory=dict[Operation, Place])
     copies: dict[int, list[Operation]] = field(default_factory=dict[int, list[Operation]])
     constants: list[Operation] = field(default_factory=list[Operation])
+    bodies: dict[Region, Region] = field(default_factory=dict[Region, Region])
 
     def expand(self) -> bool:
         """Makes the whole function what the short one has become; False, nothing done, if it must
@@ -150,6 +154,12 @@ class Expansion:
                 if (place := self._place(value)) is not None and place[0] == 1:
                     op.operands[index] = before[place[1]].results[_index(value)]
 
+    def kept_apart(self, body: Region) -> Region:
+        """Returns a copy of a body that nobody changes."""
+        if (found := self.bodies.get(body)) is None:
+            found = self.bodies[body] = body.clone()
+        return found
+
     def _replace(self, whole: list[SSAValue | tuple[int, Place]]) -> None:
         """Makes the optimised block the body of the function, with the copies in it."""
         region, block = self.short.function.body, self.short.block
@@ -227,21 +237,29 @@ class BlockCopy:
 
     def _region(self, region: Region) -> Region:
         """Returns the body of a kernel, with the names of this block."""
-        if len(region.blocks) != 1 or any(op.regions or op.successors for op in region.block.ops):
+        parent = region.parent
+        assert parent is not None
+        plain = len(region.blocks) == 1 and not any(
+            op.regions or op.successors for op in region.block.ops
+        )
+        if not plain or not parent.has_trait(IsolatedFromAbove):
             copied = region.clone()
             for op in copied.walk():
                 op.location = self._location(op)
                 self._name(op, op)
             return copied
-        # One block of plain ops in half the time.
-        like = region.block
+        like = self.of.kept_apart(region)
+        return CopiedRegion(like, lambda: self._block(like.block))
+
+    def _block(self, like: Block) -> Block:
+        """Returns a block of plain ops again, with the names of this block."""
         block = Block(arg_types=like.arg_types)
         values: dict[SSAValue, SSAValue] = dict(zip(like.args, block.args, strict=True))
         for theirs, mine in zip(like.args, block.args, strict=True):
             mine.name_hint, mine.location = theirs.name_hint, theirs.location
         for op in like.ops:
             copy = type(op).create(
-                operands=[values.get(value, value) for value in operands_of(op)],
+                operands=[values[value] for value in operands_of(op)],
                 result_types=[result.type for result in op.results],
                 properties=op.properties,
                 attributes=op.attributes,
@@ -250,7 +268,7 @@ class BlockCopy:
             self._name(copy, op)
             values.update(zip(op.results, copy.results, strict=True))
             block.add_op(copy)
-        return Region(block)
+        return block
 
     def _operand(self, value: SSAValue, like: SSAValue) -> SSAValue:
         if isinstance(value, OpResult) and (place := self.of.places.get(value.owner)) is not None:
