@@ -84,6 +84,7 @@ def check_structure(
     checker.graph(model.graph, nodes, ())
     for function in model.functions:
         checker.function(function)
+    checker.unique([value.name for value in model.graph.output], "outputs")
     if not model.graph.output:
         problems.add("GE0204", "the graph has no output")
 
