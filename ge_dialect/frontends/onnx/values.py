@@ -185,9 +185,15 @@ def _unsupported_type(name: str, found: str) -> GEError:
 
 @dataclass(frozen=True)
 class Tensors:
-    """Tensors of one model as constants; those that are large stay in their file."""
+    """Tensors of one model as constants; those that are large stay in their file.
+
+    Attributes:
+        loaded: The model.
+        types: Those of its tensors so far, by ONNX's element type and dimensions.
+    """
 
     loaded: LoadedModel
+    types: dict[tuple[int, ...], TensorT] = field(default_factory=dict[tuple[int, ...], TensorT])
 
     def value(self, tensor: onnx.TensorProto, name: str) -> TensorValue:
         """Returns a tensor as the value and the type of a constant.
@@ -199,10 +205,12 @@ class Tensors:
         Raises:
             GEError: Its elements are of an unknown type (GE0222).
         """
-        element_type = from_onnx(tensor.data_type)
-        if element_type is None:
-            raise _unsupported_type(name, f"elements of type {type_name(tensor.data_type)}")
-        type_ = tensor_type(element_type, tuple(tensor.dims))
+        key = (tensor.data_type, *tensor.dims)
+        if (type_ := self.types.get(key)) is None:
+            if (element_type := from_onnx(tensor.data_type)) is None:
+                raise _unsupported_type(name, f"elements of type {type_name(tensor.data_type)}")
+            type_ = self.types[key] = tensor_type(element_type, key[1:])
+        element_type = type_.element_type
         if tensor.data_type == onnx.TensorProto.STRING:
             return TensorValue(StringsAttr(tuple(tensor.string_data)), type_)
         bits = dtype_of(element_type).bits
