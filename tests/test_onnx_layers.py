@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import helper
+from xdsl.dialects.builtin import ModuleOp
 
-from ge_dialect.frontends.onnx.importer import open_model
+from ge_dialect.frontends.onnx.importer import import_onnx, open_model
 from ge_dialect.frontends.onnx.layers import ShortModule
 from ge_dialect.frontends.onnx.short_import import import_short
+from ge_dialect.passes.repeats.outline_repeats import expand_repeats
 from ge_dialect.printing import exact_text
 from ge_dialect.tools import api
 from ge_dialect.tools.short_models import load_short
@@ -164,6 +167,26 @@ def test_most_layers_are_not_imported(pieces: list[Piece], outputs: bool) -> Non
     assert not found.opened
     passes = assert_same_plans(layers(pieces, 60, outputs=outputs), equal not in pieces)
     assert "ge-outline-repeats" in passes
+
+
+def lines_of(module: ModuleOp) -> list[str]:
+    """The text in any order of lines, without the numbers of values: constants may move."""
+    text = exact_text(module, locations=True)
+    return sorted(re.sub(r"%([A-Za-z.]*)[\w.]*", r"%\1", text).splitlines())
+
+
+@pytest.mark.parametrize("outputs", [False, True])
+def test_what_no_pass_has_seen_is_the_whole_model(outputs: bool) -> None:
+    # What equal constants are called is that of one of them.
+    pieces = [piece for piece in PIECES if piece not in (equal, written)]
+    proto = layers(pieces, 40, outputs=outputs)
+    module, _, found = load_short(proto, None)
+    assert found is not None
+    assert expand_repeats(found.short)
+    module.verify()
+    whole = import_onnx(proto)
+    whole.attributes.update(module.attributes)
+    assert lines_of(module) == lines_of(whole)
 
 
 def test_few_layers_are_imported_whole() -> None:
