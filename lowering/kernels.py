@@ -11,6 +11,7 @@ from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.attributes import WeightAttr
 from ge_dialect.ge.base import Engine, GEOp
 from ge_dialect.ge.constants import SMALL_BYTES, ConstantOp, constant_attr
+from ge_dialect.ge.copied import structure_of
 from ge_dialect.ge.numbers import Numbers
 from ge_dialect.ge.structure import FusionOp, YieldOp
 from ge_dialect.ge.types import byte_size
@@ -174,10 +175,22 @@ def _op_key(op: Operation, places: dict[SSAValue, int], numbers: Numbers) -> Has
         operands,
         tuple([(name, numbers.of(properties[name])) for name in sorted(properties)]),
         tuple([numbers.of(result.type) for result in op.results]),
-        tuple(
-            [_block_key(block, places, numbers) for region in op.regions for block in region.blocks]
-        ),
+        tuple([_region_key(op, region, places, numbers) for region in op.regions]),
     )
+
+
+def _region_key(
+    op: Operation, region: Region, places: dict[SSAValue, int], numbers: Numbers
+) -> Hashable:
+    if not isinstance(op, FusionOp):
+        return tuple([_block_key(block, places, numbers) for block in region.blocks])
+    # A body sees nothing around it; those that are copies of one are numbered once.
+    like = structure_of(region)
+    if (known := numbers.bodies.get(like)) is None:
+        known = _block_key(like.block, {}, numbers)
+        if like is not region:
+            numbers.bodies[like] = known
+    return known
 
 
 def _block_key(block: Block, places: dict[SSAValue, int], numbers: Numbers) -> Hashable:

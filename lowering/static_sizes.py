@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ge_dialect import remarks
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.base import GEOp
+from ge_dialect.ge.copied import find_ops
 from ge_dialect.ge.ports import io_names, shapes_to_paste
 from ge_dialect.ge.symbolic import symbol_ranges
 from ge_dialect.ge.types import byte_size, is_tensor, shape_of
@@ -71,12 +72,14 @@ def report_objects(pass_name: str, function: FuncOp) -> None:
             found = known[id(type_)] = type_, is_tensor(type_) and byte_size(type_) is None
         return found[1]
 
-    for op in function.walk():
-        if not isinstance(op, GEOp) or not any(map(has_no_size, op.results)):
-            continue
-        if not any(map(has_no_size, op.operands)):
-            what = f"{op.ge_op_type()} gives {op.results[0].type}: its bytes are known in the run"
-            remarks.analysis(pass_name, "objects", op, what)
+    def begins(op: Operation) -> bool:
+        has_none = isinstance(op, GEOp) and any(map(has_no_size, op.results))
+        return has_none and not any(map(has_no_size, op.operands))
+
+    for op in find_ops(function.body, begins):
+        assert isinstance(op, GEOp)
+        what = f"{op.ge_op_type()} gives {op.results[0].type}: its bytes are known in the run"
+        remarks.analysis(pass_name, "objects", op, what)
 
 
 def _shorten(found: Sequence[str]) -> str:

@@ -144,7 +144,7 @@ class Comparison:
             GEError: It cannot be imported.
         """
         normalised = normalize(loaded)
-        check_supported(normalised.model.graph, normalised.opset)
+        check_supported(normalised.nodes, normalised.opset)
         recorder = Recorder.recording(normalised)
         module = recorder.module()
         before = {name: value.type for name, value in recorder.seen.items()}

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.parser import Parser
 
+from ge_dialect.ge.copied import CopiedRegion, find_ops, structure_of, walk_structure
+from ge_dialect.ge.structure import FusionOp
 from ge_dialect.passes import get_all_passes
 from ge_dialect.passes.repeats.find import find_run
 from ge_dialect.passes.repeats.outline_repeats import optimize_repeats
@@ -142,6 +144,44 @@ def test_kernels_are_copied_with_their_bodies() -> None:
     assert optimize_repeats(module, lambda short: run(short, FUSING), 6, 1) == 6
     assert exact_text(module).count("ge.fusion") == exact_text(whole).count("ge.fusion") > 0
     assert lines_of(module) == lines_of(whole)
+
+
+def copied_kernels() -> tuple[FuncOp, list[FusionOp], list[CopiedRegion]]:
+    """A function of equal blocks, its kernels, and those bodies that are copies."""
+    module = parse(stack(["matmul", "silu", "matmul", "matmul", "matmul", "residual"], 10))
+    assert optimize_repeats(module, lambda short: run(short, FUSING), 6, 1) == 6
+    (function,) = module.body.block.ops
+    assert isinstance(function, FuncOp)
+    kernels = [op for op in function.body.block.ops if isinstance(op, FusionOp)]
+    return function, kernels, [op.body for op in kernels if isinstance(op.body, CopiedRegion)]
+
+
+def test_a_body_that_is_a_copy_is_its_own_when_somebody_looks() -> None:
+    function, kernels, copies = copied_kernels()
+    like = copies[0].like
+    assert [structure_of(body) for body in copies] == [like] * 6
+    text = exact_text(function, locations=True)
+    for kernel in kernels:
+        for op in kernel.body.walk():
+            assert "seen" not in op.attributes
+            op.attributes["seen"] = UnitAttr()
+        assert structure_of(kernel.body) is kernel.body
+    assert not any("seen" in op.attributes for op in like.walk())
+    for op in function.walk():
+        op.attributes.pop("seen", None)
+    function.verify()
+    assert exact_text(function, locations=True) == text
+
+
+def test_ops_in_copies_are_found_where_they_are() -> None:
+    function, kernels, copies = copied_kernels()
+    kinds = [op.name for kernel in kernels for op in walk_structure(kernel)]
+    assert not list(find_ops(function.body, lambda op: op.name == "ge.cos"))
+    assert not any(body.is_made for body in copies)
+    found = list(find_ops(function.body, lambda op: op.name == kinds[1]))
+    assert all(body.is_made for body in copies)
+    assert found == [op for op in function.walk() if op.name == kinds[1]]
+    assert kinds == [op.name for kernel in kernels for op in kernel.walk()]
 
 
 @pytest.mark.parametrize("asked", [(), ("MatMulSwiGlu",)])

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from ge_dialect.frontends.onnx.input_shapes import InputShapes
     from ge_dialect.remarks import Remark
+    from ge_dialect.tools.short_models import ShortModel
 
 
 @dataclass(frozen=True)
@@ -325,15 +326,20 @@ def compile(
             raised something else (GE0901) that is the cause.
         TypeError: `overrides` names no option.
     """
-    from ge_dialect.tools.running import run_passes
+    from ge_dialect.tools.running import may_outline, run_passes
+    from ge_dialect.tools.short_models import load_short
 
     started = time.perf_counter()
     renamed = {_ALIASES.get(name, name): value for name, value in overrides.items()}
     chosen = replace(options or CompileOptions(), **renamed)
+    watch = watch or Watch()
+    short: ShortModel | None = None
     if isinstance(model, ModuleOp):
         module, name = model, "main"
-    else:
+    elif dynamic_dims or not may_outline(chosen, watch):
         module, name = load_model(model, input_shapes)
+    else:
+        module, name, short = load_short(model, input_shapes)
     module.attributes.setdefault("ge.model", StringAttr(name))
     if dynamic_dims:
         from ge_dialect.tools.dynamic_shapes import declare_gears
@@ -346,7 +352,7 @@ def compile(
 
         donate(module, chosen.donated_inputs)
     with remarks.collect() as found:
-        run_passes(plan, watch or Watch())
+        run_passes(plan, watch, short)
     plan.remarks = found.remarks
     _check_fusions(plan)
     plan.compile_seconds = time.perf_counter() - started

@@ -34,9 +34,10 @@ from ge_dialect.passes.repeats.shorten import Shortened
 from ge_dialect.passes.symbols.bound_sizes import BoundSizesPass
 from ge_dialect.passes.symbols.resolve_symbols import ResolveSymbolsPass
 from ge_dialect.tools import api
-from ge_dialect.tools.api import CompiledPlan, PassRecord, Watch, make_context
+from ge_dialect.tools.api import CompiledPlan, CompileOptions, PassRecord, Watch, make_context
 from ge_dialect.tools.fusion_arguments import fired_rules
 from ge_dialect.tools.report.traffic import count_ops, graph_ops, graph_traffic
+from ge_dialect.tools.short_models import ShortModel
 from ge_dialect.validity import check_valid
 
 LOCAL = frozenset(
@@ -83,6 +84,7 @@ class Outlining:
         unfused: The module of the short form as the local passes left it.
         seconds: Spent on making it and on copying blocks.
         copied: How many blocks are copies.
+        model: The model, where it was imported in its short form.
     """
 
     first: int
@@ -92,6 +94,7 @@ class Outlining:
     unfused: ModuleOp | None = None
     seconds: float = 0.0
     copied: int = 0
+    model: ShortModel | None = None
 
     @staticmethod
     def of(passes: Sequence[ModulePass], wanted: bool, fuse: bool, settled: bool) -> Outlining:
@@ -119,12 +122,14 @@ class Outlining:
 
     def module_at(self, step: int, module: ModuleOp) -> ModuleOp:
         """Returns what a pass runs on: the module, or the short form of it."""
-        if step == self.first < self.end:
+        if step == self.first < self.end and self.short is None:
             started = time.perf_counter()
             self.short = shorten_repeats(module)
             self.seconds += time.perf_counter() - started
-        if self.short is None:
+        if self.short is None or step < self.first:
             return module
+        if step == self.first:
+            self.short.module.attributes.update(module.attributes)
         if step == self.fusing < self.end and not self.short.opened:
             self.unfused = self.short.module.clone()
         return self.short.module
@@ -133,13 +138,15 @@ class Outlining:
         """Copies the blocks back; returns the first pass that has to run on the whole graph."""
         assert self.short is not None
         started = time.perf_counter()
-        copied, reached = len(self.short.run.skipped), self.end
+        copied, reached = len(self.short.blocks.skipped), self.end
         if not (done := expand_repeats(self.short)) and self.unfused is not None:
             self.short.module, reached = self.unfused, self.fusing
             self.short.opened.clear()
             done = expand_repeats(self.short)
         self.copied = copied if done else 0
         self.short = None
+        if not done and self.model is not None:
+            self.model.complete()
         self.seconds += time.perf_counter() - started
         return reached if done else self.first
 
@@ -164,20 +171,39 @@ def is_settled(module: ModuleOp) -> bool:
     return True
 
 
-def run_passes(plan: CompiledPlan, watch: Watch) -> None:
+def may_outline(options: CompileOptions, watch: Watch) -> bool:
+    """Whether a compilation may optimise repeated blocks once."""
+    return (
+        options.outline
+        and not options.verify_each
+        and not options.gears
+        and type(watch) is Watch
+        and rewrites.active() is None
+    )
+
+
+def run_passes(plan: CompiledPlan, watch: Watch, model: ShortModel | None = None) -> None:
     """Runs all passes of a plan's options on its module.
+
+    Args:
+        plan: Takes what they make.
+        watch: Is told of every pass.
+        model: What the plan is of, where it was imported without most of its layers.
 
     Raises:
         GEError: One failed.
     """
     check_streams(plan.options.streams, plan.module, plan.options.target)
-    plan.nodes_before = count_ops(plan.module)
+    if model is None:
+        plan.nodes_before = count_ops(plan.module)
+    else:
+        plan.nodes_before = count_ops(model.short.module, model.times)
     if plan.options.gears and type(watch) is Watch:
         from ge_dialect.tools.gear_sharing import share_gears
 
         if share_gears(plan):
             return
-    runner = Runner(plan, watch)
+    runner = Runner(plan, watch, model)
     watch.begin(runner.passes, plan.module)
     runner.run()
     watch.end(plan.module)
@@ -192,7 +218,7 @@ class Runner:
         passes: All of them. What is saved or run is verified there, whoever made it.
     """
 
-    def __init__(self, plan: CompiledPlan, watch: Watch):
+    def __init__(self, plan: CompiledPlan, watch: Watch, model: ShortModel | None = None):
         self.plan = plan
         self.watch = watch
         self.passes = [
@@ -200,9 +226,11 @@ class Runner:
         ]
         self.ctx = make_context()
         options = plan.options
-        wanted = options.outline and not options.verify_each and type(watch) is Watch
-        settled = wanted and is_settled(plan.module)
+        wanted = may_outline(options, watch)
+        settled = wanted and (model is not None or is_settled(plan.module))
         self.outlining = Outlining.of(self.passes, wanted, not options.why_not, settled)
+        if model is not None:
+            self.outlining.model, self.outlining.short = model, model.short
         self.is_verified = False
 
     def run(self, first: int = 0, end: int | None = None) -> None:
@@ -216,8 +244,13 @@ class Runner:
                     self._verify(self.plan.module, "the graph passes")
             self._run(step, self.outlining.module_at(step, self.plan.module))
             if isinstance(pass_, InferTypesPass) and not self.plan.unfused_bytes:
-                self.plan.unfused_bytes = graph_traffic(self.plan.module)  # sizes are known now
+                self.plan.unfused_bytes = self._traffic()  # sizes are known now
             self.watch.after_pass(self.plan.module)
+
+    def _traffic(self) -> int:
+        if (model := self.outlining.model) is None:
+            return graph_traffic(self.plan.module)
+        return graph_traffic(model.short.module, model.times)
 
     def _expand(self) -> None:
         """Copies the optimised block, or runs the passes again on the whole graph."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Region
 
 
 @dataclass
@@ -19,6 +20,7 @@ class Numbers:
         default_factory=dict[int, tuple[Attribute, int]]
     )
     by_value: dict[Attribute, int] = field(default_factory=dict[Attribute, int])
+    bodies: dict[Region, Hashable] = field(default_factory=dict[Region, Hashable])
 
     def of(self, attr: Attribute) -> int:
         """Returns the number of an attribute."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import ClassVar
+from weakref import WeakKeyDictionary
 
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -31,6 +32,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.ge.base import Engine, FusionKind, GEOp, I64Attr, int_attr
+from ge_dialect.ge.copied import structure_of
 from ge_dialect.ge.dtypes import is_bool
 from ge_dialect.ge.in_place import in_place_pairs_of
 from ge_dialect.ge.types import RankedTensor, compatible, num_elements, tensor_of
@@ -69,6 +71,10 @@ def yield_of(region: Region) -> YieldOp:
     if not isinstance(last, YieldOp):
         raise VerifyException("expected one block that ends with 'ge.yield'")
     return last
+
+
+_PAIRS: WeakKeyDictionary[Region, Sequence[tuple[int, int]]] = WeakKeyDictionary()
+"""The pairs of bodies that copies are made of."""
 
 
 @irdl_op_definition
@@ -138,7 +144,12 @@ class FusionOp(GEOp):
         return sum(op.flops() for op in self.body.block.ops if isinstance(op, GEOp))
 
     def in_place_pairs(self) -> Sequence[tuple[int, int]]:
-        return in_place_pairs_of(self.body.block)
+        like = structure_of(self.body)
+        if like is self.body:
+            return in_place_pairs_of(like.block)
+        if (known := _PAIRS.get(like)) is None:
+            known = _PAIRS[like] = in_place_pairs_of(like.block)
+        return known
 
     def verify_(self) -> None:
         block = self.body.block

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.copied import walk_structure
 from ge_dialect.locations import location_names
 
 LABEL = "ge.stream_label"
@@ -23,13 +24,9 @@ LABEL = "ge.stream_label"
 
 def label_of(op: Operation) -> str | None:
     """Returns the label of an op; of a kernel the first one in it."""
-    if isinstance(found := op.attributes.get(LABEL), StringAttr):
-        return found.data
-    for region in op.regions:
-        for block in region.blocks:
-            for inner in block.ops:
-                if (label := label_of(inner)) is not None:
-                    return label
+    for inner in walk_structure(op):
+        if inner.attributes and isinstance(found := inner.attributes.get(LABEL), StringAttr):
+            return found.data
     return None
 
 

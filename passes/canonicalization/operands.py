@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from math import copysign
 
 from xdsl.ir import Attribute, SSAValue
@@ -31,11 +31,13 @@ def uniform_value(value: SSAValue) -> float | int | bool | None:
     return found
 
 
-def common_value(values: Sequence[SSAValue]) -> float | int | bool | None:
+def common_value(values: Iterable[SSAValue]) -> float | int | bool | None:
     """Returns what every element of several constants is: their one value where each is uniform and
-    they are equal to the bit, else None."""
-    first, *others = [uniform_value(value) for value in values]
-    return first if all(repr(other) == repr(first) for other in others) else None
+    they are equal to the bit, else None. Looks at no further one than it has to."""
+    found = map(uniform_value, values)
+    if (first := next(found)) is None:
+        return None
+    return first if all(repr(other) == repr(first) for other in found) else None
 
 
 def answer_uniform(attr: Attribute, type_: Attribute, value: float | bool | None) -> None:

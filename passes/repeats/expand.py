@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from xdsl.dialects.builtin import LocationAttr
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.traits import IsolatedFromAbove
 
 from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.attributes import WeightAttr
 from ge_dialect.ge.constants import ConstantOp, constant_attr
-from ge_dialect.ge.types import tensor_of
-from ge_dialect.passes.repeats.find import Place
-from ge_dialect.passes.repeats.shorten import SealedWeight, Shortened
+from ge_dialect.ge.copied import CopiedRegion
+from ge_dialect.ge.sealed import SealedWeight
+from ge_dialect.passes.repeats.find import constant_again
+from ge_dialect.passes.repeats.shorten import Shortened
+from ge_dialect.repeats import Place
 
 
 @dataclass
@@ -26,6 +29,7 @@ class Expansion:
         places: Block and position of each of them.
         copies: The ops of each further block.
         constants: What the copies read.
+        bodies: For each body of a kernel that is copied, what its copies are made from.
     """
 
     short: Shortened
@@ -33,6 +37,7 @@ class Expansion:
     places: dict[Operation, Place] = field(default_factory=dict[Operation, Place])
     copies: dict[int, list[Operation]] = field(default_factory=dict[int, list[Operation]])
     constants: list[Operation] = field(default_factory=list[Operation])
+    bodies: dict[Region, Region] = field(default_factory=dict[Region, Region])
 
     def expand(self) -> bool:
         """Makes the whole function what the short one has become; False, nothing done, if it must
@@ -48,7 +53,7 @@ class Expansion:
 
     def _split(self) -> bool:
         """Finds the blocks in the optimised function; False where their ops are mingled."""
-        last = len(self.short.run.blocks)
+        last = self.short.blocks.count
         numbers = {0: 0, 1: 1, last - 2: 2, last - 1: 3}
         self.blocks = [[], [], [], []]
         current = 0
@@ -103,7 +108,7 @@ class Expansion:
             return mine[0] + 1 == theirs[0] and (mine[0] == 0 or mine[1] == theirs[1])
         if mine is not None:
             return False
-        a, b = self.parameter(one), self.parameter(other)
+        a, b = self.short.parameter(one), self.short.parameter(other)
         if a is not None or b is not None:
             return (
                 a is not None
@@ -112,7 +117,7 @@ class Expansion:
                 and (a[0], b[0])
                 == (
                     1,
-                    len(self.short.run.blocks) - 2,
+                    self.short.blocks.count - 2,
                 )
             )
         return constant_attr(one) is not None and constant_attr(one) == constant_attr(other)
@@ -123,40 +128,25 @@ class Expansion:
     def _number(self, value: SSAValue) -> int:
         return -1 if (place := self._place(value)) is None else place[0]
 
-    def parameter(self, value: SSAValue) -> Place | None:
-        """Returns which parameter of which block a value of the short function is, or None."""
-        if isinstance(value, BlockArgument):
-            return self.short.run.parameters.get(self.short.function.body.block.args[value.index])
-        attr = constant_attr(value)
-        return self.short.sealed.get(attr) if isinstance(attr, WeightAttr) else None
-
     def _returned(self) -> list[SSAValue | tuple[int, Place]] | None:
         """Returns what the whole function returns: values of the short one, and block, position
-        and index of results of copies; None where an optimised block has no such result."""
-        run, block = self.short.run, self.short.block
-        old = operands_of(_last(self.short.function.body.block.last_op))
-        kept = [value for value in old if self._skipped(value) is None]
-        now = dict(zip(kept, operands_of(_last(block.last_op)), strict=True))
+        and index of results of copies; None where no op of the second block makes such a result."""
+        now = operands_of(_last(self.short.block.last_op))
         found: list[SSAValue | tuple[int, Place]] = []
-        for value in old:
-            if (place := self._skipped(value)) is None:
-                found.append(now[value])
+        for index, number in self.short.returned:
+            value = now[index]
+            if number is None:
+                found.append(value)
                 continue
-            like = now.get(run.blocks[1][place[1]].results[_index(value)])
-            if like is None or (spot := self._place(like)) is None or spot[0] != 1:
+            if (spot := self._place(value)) is None or spot[0] != 1:
                 return None
-            found.append((place[0], (spot[1], _index(like))))
+            found.append((number, (spot[1], _index(value))))
         return found
-
-    def _skipped(self, value: SSAValue) -> Place | None:
-        place = self.short.run.places.get(value.owner) if isinstance(value, OpResult) else None
-        return place if place is not None and place[0] in self.short.run.skipped else None
 
     def _copy_blocks(self) -> None:
         before = self.blocks[1]
-        own = {place: value for value, place in self.short.run.parameters.items()}
-        for number in self.short.run.skipped:
-            copy = BlockCopy(self, number, before, own)
+        for number in self.short.blocks.skipped:
+            copy = BlockCopy(self, number, before)
             before = self.copies[number] = copy.make()
             self.constants += copy.constants.values()
         for op in self.blocks[2]:
@@ -164,22 +154,29 @@ class Expansion:
                 if (place := self._place(value)) is not None and place[0] == 1:
                     op.operands[index] = before[place[1]].results[_index(value)]
 
+    def kept_apart(self, body: Region) -> Region:
+        """Returns a copy of a body that nobody changes."""
+        if (found := self.bodies.get(body)) is None:
+            found = self.bodies[body] = body.clone()
+        return found
+
     def _replace(self, whole: list[SSAValue | tuple[int, Place]]) -> None:
         """Makes the optimised block the body of the function, with the copies in it."""
         region, block = self.short.function.body, self.short.block
         for op in block.ops:
-            self._restore(op)
+            if not isinstance(op, ReturnOp):
+                self._restore(op)
         added = [*self.constants, *(op for copy in self.copies.values() for op in copy)]
         block.insert_ops_before(added, self.blocks[2][0])
-        last, old = _last(block.last_op), _last(region.block.last_op)
+        last = _last(block.last_op)
         last.operands = [
             self.copies[value[0]][value[1][0]].results[value[1][1]]
             if isinstance(value, tuple)
             else value
             for value in whole
         ]
-        last.location = old.location
-        region.detach_block(region.block)
+        for old in tuple(region.blocks):
+            region.detach_block(old)
         short = block.parent_region()
         assert short is not None
         short.detach_block(block)
@@ -205,20 +202,17 @@ class BlockCopy:
         of: The optimised function.
         number: Of the block in the whole one.
         before: The optimised ops of the block before it.
-        own: The parameters of all blocks.
         constants: What was made for it, by what it is there for.
     """
 
     of: Expansion
     number: int
     before: list[Operation]
-    own: dict[Place, SSAValue]
     ops: list[Operation] = field(default_factory=list[Operation])
     constants: dict[SSAValue, ConstantOp] = field(default_factory=dict[SSAValue, ConstantOp])
 
     def make(self) -> list[Operation]:
         """Returns the ops, in no block yet."""
-        names, hints = self.of.short.names, self._hints()
         for position, op in enumerate(self.of.blocks[2]):
             like = operands_of(self.of.blocks[1][position])
             copy = type(op).create(
@@ -226,23 +220,55 @@ class BlockCopy:
                 result_types=[result.type for result in op.results],
                 properties=op.properties,
                 attributes=op.attributes,
-                regions=[self._region(region, hints) for region in op.regions],
-                location=names.copied(op.location, self.number),
+                regions=[self._region(region) for region in op.regions],
+                location=self._location(op),
             )
-            for mine, theirs in zip(copy.results, op.results, strict=True):
-                mine.name_hint = hints.get(theirs.name_hint, theirs.name_hint)
+            self._name(copy, op)
             self.ops.append(copy)
         return self.ops
 
-    def _region(self, region: Region, hints: Mapping[str | None, str | None]) -> Region:
+    def _location(self, op: Operation) -> LocationAttr:
+        return self.of.short.names.copied(op.location, self.number)
+
+    def _name(self, copy: Operation, like: Operation) -> None:
+        for mine, theirs in zip(copy.results, like.results, strict=True):
+            if (name := theirs.name_hint) is not None:
+                mine.name_hint = self.of.short.blocks.hint(self.number, name)
+
+    def _region(self, region: Region) -> Region:
         """Returns the body of a kernel, with the names of this block."""
-        copied = _copy_of(region)
-        for op in copied.walk():
-            op.location = self.of.short.names.copied(op.location, self.number)
-            for result in op.results:
-                if result.name_hint is not None:
-                    result.name_hint = hints.get(result.name_hint, result.name_hint)
-        return copied
+        parent = region.parent
+        assert parent is not None
+        plain = len(region.blocks) == 1 and not any(
+            op.regions or op.successors for op in region.block.ops
+        )
+        if not plain or not parent.has_trait(IsolatedFromAbove):
+            copied = region.clone()
+            for op in copied.walk():
+                op.location = self._location(op)
+                self._name(op, op)
+            return copied
+        like = self.of.kept_apart(region)
+        return CopiedRegion(like, lambda: self._block(like.block))
+
+    def _block(self, like: Block) -> Block:
+        """Returns a block of plain ops again, with the names of this block."""
+        block = Block(arg_types=like.arg_types)
+        values: dict[SSAValue, SSAValue] = dict(zip(like.args, block.args, strict=True))
+        for theirs, mine in zip(like.args, block.args, strict=True):
+            mine.name_hint, mine.location = theirs.name_hint, theirs.location
+        for op in like.ops:
+            copy = type(op).create(
+                operands=[values[value] for value in operands_of(op)],
+                result_types=[result.type for result in op.results],
+                properties=op.properties,
+                attributes=op.attributes,
+                location=self._location(op),
+            )
+            self._name(copy, op)
+            values.update(zip(op.results, copy.results, strict=True))
+            block.add_op(copy)
+        return block
 
     def _operand(self, value: SSAValue, like: SSAValue) -> SSAValue:
         if isinstance(value, OpResult) and (place := self.of.places.get(value.owner)) is not None:
@@ -251,53 +277,17 @@ class BlockCopy:
             return (self.ops if place[0] == 2 else self.before)[place[1]].results[value.index]
         if value is like:
             return value
-        place = self.of.parameter(value)
-        original = value if place is None else self.own[self.number, place[1]]
-        if isinstance(original, BlockArgument):
-            return self.of.short.block.args[original.index]
-        return self._constant(value, original).result
+        if (known := self.constants.get(value)) is not None:
+            return known.result
+        place = self.of.short.parameter(value)
+        made = constant_again(value) if place is None else self._parameter(place[1])
+        if isinstance(made, int):
+            return self.of.short.block.args[made]
+        self.constants[value] = made
+        return made.result
 
-    def _constant(self, value: SSAValue, original: SSAValue) -> ConstantOp:
-        if (found := self.constants.get(value)) is None:
-            owner, template = original.owner, value.owner
-            assert isinstance(owner, ConstantOp) and isinstance(template, ConstantOp)
-            found = ConstantOp(owner.value, tensor_of(template.result))
-            found.location = owner.location
-            found.result.name_hint = original.name_hint
-            self.constants[value] = found
-        return found
-
-    def _hints(self) -> dict[str | None, str | None]:
-        blocks = self.of.short.run.blocks
-        pairs = zip(blocks[-2], blocks[self.number], strict=True)
-        return {
-            theirs.name_hint: mine.name_hint
-            for template, op in pairs
-            for theirs, mine in zip(template.results, op.results, strict=True)
-        }
-
-
-def _copy_of(region: Region) -> Region:
-    """Returns a copy of a region, as `Region.clone` does; of one block in half the time."""
-    if len(region.blocks) != 1 or any(op.regions or op.successors for op in region.block.ops):
-        return region.clone()
-    block = Block(arg_types=region.block.arg_types)
-    values: dict[SSAValue, SSAValue] = dict(zip(region.block.args, block.args, strict=True))
-    for theirs, mine in zip(region.block.args, block.args, strict=True):
-        mine.name_hint, mine.location = theirs.name_hint, theirs.location
-    for op in region.block.ops:
-        copied = type(op).create(
-            operands=[values.get(value, value) for value in operands_of(op)],
-            result_types=[result.type for result in op.results],
-            properties=op.properties,
-            attributes=op.attributes,
-            location=op.location,
-        )
-        for theirs, mine in zip(op.results, copied.results, strict=True):
-            mine.name_hint = theirs.name_hint
-            values[theirs] = mine
-        block.add_op(copied)
-    return Region(block)
+    def _parameter(self, slot: int) -> ConstantOp | int:
+        return self.of.short.blocks.parameter((self.number, slot))
 
 
 def _last(op: Operation | None) -> Operation:

@@ -1,38 +1,31 @@
 """Finds the longest run of equal blocks in a function.
 
-Ops are compared by class, properties and result types; runs are found among the positions of ops
-that occur once a block, so that the search is linear. Blocks are equal when their ops are wired
-alike: to the same places of the same block or of the block before, to the very same value outside,
-or to weights and arguments of one type, which may differ.
+Ops are compared by class, properties and result types; what may differ between blocks are weights
+and arguments of one type (`ge_dialect/repeats.py`).
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import TypeAlias
+from functools import cached_property
 
+from xdsl.dialects.builtin import LocationAttr
 from xdsl.dialects.func import ReturnOp
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.attributes import WeightAttr
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.numbers import Numbers
-
-Place: TypeAlias = tuple[int, int]
-"""Block of a run, and position of an op in it."""
-
-KEPT = 4
-"""Blocks that are optimised: the first, the last, and two between them to compare."""
+from ge_dialect.ge.types import tensor_of
+from ge_dialect.repeats import Items, Outside, Place, Repeats, find_repeats
 
 
 @dataclass
 class Run:
-    """Equal blocks, one after the other.
+    """Equal blocks of a function, one after the other.
 
     Attributes:
         blocks: Their ops without constants, in order.
@@ -49,155 +42,132 @@ class Run:
             self.places |= {op: (number, position) for position, op in enumerate(block)}
 
     @property
+    def count(self) -> int:
+        """How many blocks there are."""
+        return len(self.blocks)
+
+    @property
     def skipped(self) -> range:
         """The numbers of the blocks that are copies in the end."""
-        return range(2, len(self.blocks) - 2)
+        return range(2, self.count - 2)
+
+    @cached_property
+    def own(self) -> dict[Place, SSAValue]:
+        """The parameters of each block."""
+        return {place: value for value, place in self.parameters.items()}
+
+    @cached_property
+    def _hints(self) -> dict[int, dict[str | None, str | None]]:
+        return {}
+
+    def location(self, place: Place) -> LocationAttr:
+        """Returns the location of an op."""
+        return self.blocks[place[0]][place[1]].location
+
+    def hint(self, number: int, template: str | None) -> str | None:
+        """Returns what a result in a block is called; `template` is its like's name in the last
+        block but one."""
+        if (known := self._hints.get(number)) is None:
+            known = self._hints[number] = {
+                theirs.name_hint: mine.name_hint
+                for like, op in zip(self.blocks[-2], self.blocks[number], strict=True)
+                for theirs, mine in zip(like.results, op.results, strict=True)
+            }
+        return known.get(template, template)
+
+    def parameter(self, place: Place) -> ConstantOp | int:
+        """Returns a parameter: a new constant, or the index of an argument."""
+        value = self.own[place]
+        return value.index if isinstance(value, BlockArgument) else constant_again(value)
+
+    def alternatives(self, slot: int) -> Iterable[SSAValue]:
+        """Yields what the blocks have in the place of a parameter."""
+        numbers = range(self.count)
+        return (self.own[number, slot] for number in numbers if (number, slot) in self.own)
+
+
+def constant_again(value: SSAValue) -> ConstantOp:
+    """Returns a constant like the one that a value is the result of."""
+    owner = value.owner
+    assert isinstance(owner, ConstantOp)
+    made = ConstantOp(owner.value, tensor_of(value))
+    made.location = owner.location
+    made.result.name_hint = value.name_hint
+    return made
 
 
 def find_run(block: Block, least_repeats: int) -> Run | None:
     """Returns the longest run of at least `least_repeats` equal blocks, or None."""
-    ops: list[Operation] = []
+    found = _Reading()
     for op in block.ops:
         if type(op) is not ConstantOp and type(op) is not ReturnOp:
             if not isinstance(op, GEOp) or op.regions or op.attributes:
                 return None
-            ops.append(op)
-    kinds = _kinds(ops)
-    best = Run([])
-    for start, period, count in _candidates(kinds, least_repeats):
-        if count * period <= sum(map(len, best.blocks)):
-            continue
-        blocks = [ops[start + i * period : start + (i + 1) * period] for i in range(count)]
-        run = _wired_alike(Run(blocks))
-        if len(run.blocks) * period > sum(map(len, best.blocks)):
-            best = run
-    return best if len(best.blocks) >= max(least_repeats, KEPT + 1) else None
+            found.add(op)
+    repeats = find_repeats(found.items, least_repeats)
+    return None if repeats is None else found.run(repeats)
 
 
-def _kinds(ops: Sequence[Operation]) -> list[int]:
-    """Returns a number for each op; ops that could take each other's place have the same."""
-    known: dict[Hashable, int] = {}
-    kinds: list[int] = []
-    numbers = Numbers()
-    for op in ops:
-        given = op.properties
-        properties = tuple([(name, numbers.of(given[name])) for name in sorted(given)])
-        types = tuple([numbers.of(result.type) for result in op.results])
-        key = (type(op), len(operands_of(op)), properties, types)
-        kinds.append(known.setdefault(key, len(known)))
-    return kinds
+@dataclass
+class _Reading:
+    """The ops of a function as items.
 
-
-def _candidates(kinds: Sequence[int], least: int) -> list[tuple[int, int, int]]:
-    """Returns start, period and count of runs by kinds alone, the most regular ones first."""
-    where: dict[int, list[int]] = defaultdict(list)
-    for position, kind in enumerate(kinds):
-        where[kind].append(position)
-    found: dict[tuple[int, int, int], None] = {}
-    periods: dict[int, None] = {}
-    for positions in sorted(where.values(), key=len):
-        gaps = [b - a for a, b in pairwise(positions)]
-        if len(positions) >= least and gaps.count(gaps[0]) + 1 >= least:
-            periods.setdefault(max(gaps, key=gaps.count))
-    for period in periods:
-        start = 0
-        for position in range(len(kinds) - period + 1):
-            here = position + period < len(kinds) and kinds[position] == kinds[position + period]
-            if here:
-                continue
-            if (count := (position - start + period) // period) >= least:
-                found.setdefault((start, period, count))
-            start = position + 1
-    return list(found)
-
-
-def _wired_alike(run: Run) -> Run:
-    """Returns the longest part of a run whose blocks are wired alike, with their parameters.
-
-    Its first block may be wired in another way: that one is not copied.
+    Attributes:
+        items: What is compared.
+        ops: In the same order.
+        values: By number; those that no op makes, constants and arguments, in the order of theirs.
     """
-    best = (0, 0)
-    start = 1
-    known: list[str] | None = None
-    wiring: list[str] = []
-    for number in range(1, len(run.blocks) - 1):
-        found = _wiring(run, number)
-        if found is None or (known is not None and found != known):
-            start, found = (number, found) if found is not None else (number + 1, None)
-        known = found
-        if found is not None and number + 2 - (start - 1) > best[1] - best[0]:
-            best, wiring = (start - 1, number + 2), found
-    alike = Run(run.blocks[best[0] : best[1]])
-    return alike if alike.blocks and _note_parameters(alike, wiring) else Run([])
+
+    items: Items = field(default_factory=Items)
+    ops: list[Operation] = field(default_factory=list[Operation])
+    outside: list[SSAValue] = field(default_factory=list[SSAValue])
+    _known: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    _numbers: Numbers = field(default_factory=Numbers)
+    _kinds: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
+
+    def add(self, op: Operation) -> None:
+        known = self._known
+        reads = [
+            self._outside(value) if (number := known.get(value)) is None else number
+            for value in operands_of(op)
+        ]
+        self.items.add(kind_of(op, self._numbers, self._kinds), reads, len(op.results))
+        first = self.items.first[-1]
+        for index, result in enumerate(op.results):
+            known[result] = first + index
+        self.ops.append(op)
+
+    def _outside(self, value: SSAValue) -> int:
+        numbers, owner = self._numbers, value.owner
+        if type(owner) is ConstantOp:
+            type_ = numbers.of(value.type)
+            constant = self._number("constant", numbers.of(owner.value), type_)
+            weight = isinstance(owner.value, WeightAttr)
+            outside = Outside(constant, self._number("weight", type_) if weight else -1)
+        elif isinstance(value, BlockArgument):
+            outside = Outside(parameter=self._number("argument", numbers.of(value.type)))
+        else:
+            outside = Outside()
+        self.outside.append(value)
+        self._known[value] = self.items.add_outside(outside)
+        return self._known[value]
+
+    def _number(self, *what: Hashable) -> int:
+        return self._kinds.setdefault(what, len(self._kinds))
+
+    def run(self, found: Repeats) -> Run:
+        """Returns the ops of what was found."""
+        steps = range(found.start, found.start + found.length, found.period)
+        run = Run([self.ops[start : start + found.period] for start in steps])
+        run.parameters |= {
+            self.outside[~number]: place for number, place in found.parameters.items()
+        }
+        return run
 
 
-def _wiring(run: Run, number: int) -> list[str] | None:
-    """Returns how a block is wired, if the one after it is wired so as well; else None."""
-    found: list[str] = []
-    for one, next_ in zip(run.blocks[number], run.blocks[number + 1], strict=True):
-        for a, b in zip(operands_of(one), operands_of(next_), strict=True):
-            if (kind := _relation(run, number, a, b)) is None:
-                return None
-            found.append(kind)
-    return found
-
-
-def _relation(run: Run, number: int, a: SSAValue, b: SSAValue) -> str | None:
-    """Returns what `a` in a block and `b` in the next one have in common, None for nothing."""
-    if a is b:
-        return "same"
-    if a.type != b.type:
-        return None
-    mine, theirs = run.places.get(_op(a)), run.places.get(_op(b))
-    if mine is not None and theirs is not None:
-        if mine[1] == theirs[1] and _index(a) == _index(b) and theirs[0] - mine[0] == 1:
-            return {0: "inside", 1: "before"}.get(number - mine[0])
-        return None
-    if mine is not None or theirs is not None:
-        return None
-    if _equal_constants(a, b):
-        return "constant"
-    alike = isinstance(a, BlockArgument) == isinstance(b, BlockArgument)
-    return "own" if alike and is_parameter(a) and is_parameter(b) else None
-
-
-def _op(value: SSAValue) -> Operation:
-    return value.owner if isinstance(value, OpResult) else _NOBODY
-
-
-_NOBODY = ReturnOp()
-
-
-def _index(value: SSAValue) -> int:
-    return value.index if isinstance(value, OpResult) else -1
-
-
-def _equal_constants(a: SSAValue, b: SSAValue) -> bool:
-    one, other = a.owner, b.owner
-    return (
-        isinstance(one, ConstantOp) and isinstance(other, ConstantOp) and one.value == other.value
-    )
-
-
-def is_parameter(value: SSAValue) -> bool:
-    """Whether a value may differ from block to block: a weight or an argument."""
-    if isinstance(owner := value.owner, ConstantOp):
-        return isinstance(owner.value, WeightAttr)
-    return isinstance(value, BlockArgument)
-
-
-def _note_parameters(run: Run, wiring: Sequence[str]) -> bool:
-    """Notes which block has which parameter in which place; False where they do not match."""
-    wanted: list[int] | None = None
-    for number, block in reversed(list(enumerate(run.blocks))):
-        flat = [value for op in block for value in operands_of(op)]
-        own = [value for value, kind in zip(flat, wiring, strict=True) if kind == "own"]
-        slots = {value: slot for slot, value in enumerate(dict.fromkeys(own))}
-        uses = [slots[value] for value in own]
-        wanted = uses if wanted is None else wanted
-        if uses != wanted or not all(map(is_parameter, slots)):
-            return number == 0  # the first block may have what it likes
-        if not run.parameters.keys().isdisjoint(slots):
-            return False
-        run.parameters |= {value: (number, slot) for value, slot in slots.items()}
-    return True
+def kind_of(op: Operation, numbers: Numbers, known: dict[Hashable, int]) -> int:
+    """Returns a number for an op; ops that could take each other's place have the same."""
+    given = op.properties
+    properties = tuple([(name, numbers.of(given[name])) for name in sorted(given)])
+    types = tuple([numbers.of(result.type) for result in op.results])
+    return known.setdefault((type(op), len(operands_of(op)), properties, types), len(known))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
 from xdsl.dialects.builtin import LocationAttr, NameLoc, NoneAttr
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from ge_dialect.locations import fuse, name_location, places_of
-from ge_dialect.passes.repeats.find import Place, Run
+from ge_dialect.passes.repeats.blocks import Blocks
+from ge_dialect.repeats import Place
+
+Kept = Mapping[int, Sequence[Operation]]
+"""The ops of blocks, by the number of the block."""
 
 
 @dataclass
@@ -19,37 +22,48 @@ class Names:
     """The names of the nodes in a run, which tell place from place.
 
     Attributes:
-        run: The blocks.
+        blocks: The run.
         places: Of a name: its block, and the first op there that has it.
         made_up: What stands for the locations of ops, where the names of nodes do not tell.
     """
 
-    run: Run
+    blocks: Blocks
     places: dict[str, Place] = field(default_factory=dict[str, Place])
     made_up: dict[Operation, NameLoc] = field(default_factory=dict[Operation, NameLoc])
 
     @staticmethod
-    def of(function: FuncOp, run: Run) -> Names:
-        """Returns the names of a run, made up ones where two blocks or places share one."""
-        names = Names(run)
-        groups = [_grouped(block) for block in run.blocks]
-        outside = [op for op in function.body.block.ops if op not in run.places]
+    def of(blocks: Blocks, known: Kept, outside: Iterable[Operation]) -> Names:
+        """Returns the names of a run, made up ones where two blocks or places share one.
+
+        Args:
+            blocks: The run.
+            known: The ops of its blocks; of all that have ops.
+            outside: The other ops of the function.
+        """
+        names = Names(blocks)
+        groups = [_grouped(block) for block in known.values()]
         if None in groups or any(group != groups[-1] for group in groups):
-            names._make_up()
+            names._make_up(known)
             return names
-        for op, place in run.places.items():
-            names.places.setdefault(_name(op) or "", place)
+        for number, block in known.items():
+            for position, op in enumerate(block):
+                names.places.setdefault(_name(op) or "", (number, position))
         clash = any(_known(part) in names.places for op in outside for part in _parts(op))
-        if clash or any(names.places[_name(op) or ""][0] != at[0] for op, at in run.places.items()):
-            names._make_up()
+        if clash or any(
+            names.places[_name(op) or ""][0] != number
+            for number, block in known.items()
+            for op in block
+        ):
+            names._make_up(known)
         return names
 
-    def _make_up(self) -> None:
+    def _make_up(self, known: Kept) -> None:
         self.places.clear()
-        for op, (number, position) in self.run.places.items():
-            name = f"block {number} op {position}"
-            self.made_up[op] = name_location(name)
-            self.places[name] = (number, position)
+        for number, block in known.items():
+            for position, op in enumerate(block):
+                name = f"block {number} op {position}"
+                self.made_up[op] = name_location(name)
+                self.places[name] = (number, position)
 
     def location(self, op: Operation) -> LocationAttr:
         """Returns the location of an op in the short function."""
@@ -61,26 +75,30 @@ class Names:
 
     def copied(self, location: LocationAttr, number: int) -> LocationAttr:
         """Returns where the copy for block `number` of an op of the last block but one is from."""
-        return fuse(self._moved(part, number) for part in places_of(location))
+        if type(location) is NameLoc and type(moved := self._moved(location, number)) is NameLoc:
+            return moved
+        return fuse([self._moved(part, number) for part in places_of(location)])
 
     def _moved(self, part: LocationAttr, number: int) -> LocationAttr:
         if (at := self._at(part)) is None:
             return part
-        template = len(self.run.blocks) - 2
+        template = self.blocks.count - 2
         target = number + (at[0] - template if at[0] > 1 else at[0] - 2)
-        return self._real((target, at[1]))
+        return self.blocks.location((target, at[1]))
 
     def second(self, location: LocationAttr) -> LocationAttr:
         """Returns where an op of the second block is from: the third is another one again."""
         return fuse(
-            self._real((2, at[1])) if (at := self._at(part)) is not None and at[0] > 1 else part
+            self.blocks.location((2, at[1]))
+            if (at := self._at(part)) is not None and at[0] > 1
+            else part
             for part in places_of(self.kept(location))
         )
 
     def kept(self, location: LocationAttr) -> LocationAttr:
         """Returns where an op that all blocks share is from: what it has of two, it has of all."""
         parts = [(part, self._at(part)) for part in places_of(location)]
-        template = len(self.run.blocks) - 2
+        template = self.blocks.count - 2
         second = [at[1] for _, at in parts if at is not None and at[0] == 1]
         third = [at[1] for _, at in parts if at is not None and at[0] == template]
         real: list[LocationAttr] = []
@@ -89,16 +107,14 @@ class Names:
             ours = list(row)
             if number == template and second == third:
                 spots = [at[1] for _, at in ours if at is not None]
-                real += [self._real((k, spot)) for k in self.run.skipped for spot in spots]
-            real += [part if at is None else self._real(at) for part, at in ours]
+                skipped = self.blocks.skipped
+                real += [self.blocks.location((k, spot)) for k in skipped for spot in spots]
+            real += [part if at is None else self.blocks.location(at) for part, at in ours]
         return fuse(real)
 
     def _at(self, part: LocationAttr) -> Place | None:
         name = _known(part)
         return None if name is None else self.places.get(name)
-
-    def _real(self, place: Place) -> LocationAttr:
-        return self.run.blocks[place[0]][place[1]].location
 
 
 def _parts(op: Operation) -> list[LocationAttr]:

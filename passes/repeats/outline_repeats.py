@@ -19,11 +19,14 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
+from ge_dialect.frontends.onnx.layers import ShortModule
 from ge_dialect.ge.structure import FusionOp
 from ge_dialect.passes import rewrites, statistics
+from ge_dialect.passes.repeats.adopt import adopt
 from ge_dialect.passes.repeats.expand import Expansion
-from ge_dialect.passes.repeats.find import KEPT, find_run
+from ge_dialect.passes.repeats.find import find_run
 from ge_dialect.passes.repeats.shorten import Shortened, can_shorten, shorten
+from ge_dialect.repeats import KEPT
 
 NAME = "ge-outline-repeats"
 LEAST_REPEATS = 6
@@ -51,6 +54,19 @@ def shorten_repeats(
     return shorten(module, function, run)
 
 
+def shorten_model(found: ShortModule, least_ops: int = LEAST_OPS) -> Shortened | None:
+    """Returns a model that was imported without most of its layers as the short form of the whole;
+    None where that would not pay, or layers did not become alike.
+
+    Args:
+        found: What was imported; its whole function is what the short form becomes.
+        least_ops: So many ops have to be left out.
+    """
+    if len(found.blocks.skipped) * len(found.kept[1]) < least_ops:
+        return None
+    return adopt(found)
+
+
 def expand_repeats(short: Shortened) -> bool:
     """Replaces the whole function by what its short form has become; False if it must stay."""
     return Expansion(short).expand()
@@ -58,13 +74,13 @@ def expand_repeats(short: Shortened) -> bool:
 
 def count_copies(short: Shortened) -> Counter[str]:
     """Returns how often each fusion rule has fired in the blocks that will be copies so far."""
-    template = len(short.run.blocks) - 2
+    template = short.blocks.count - 2
     found: Counter[str] = Counter()
     for op in short.block.ops:
         if not isinstance(op, FusionOp) or op.rule is None:
             continue
         if short.names.blocks_of(op)[:1] == [template]:
-            found[op.rule.data] += len(short.run.skipped)
+            found[op.rule.data] += len(short.blocks.skipped)
     return found
 
 
@@ -87,7 +103,7 @@ def optimize_repeats(
     if (short := shorten_repeats(module, least_repeats, least_ops)) is None:
         return 0
     run(short.module)
-    return len(short.run.skipped) if expand_repeats(short) else 0
+    return len(short.blocks.skipped) if expand_repeats(short) else 0
 
 
 @dataclass(frozen=True)

@@ -2,47 +2,22 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import IO, TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
 from ge_dialect.ge.access import operands_of
-from ge_dialect.ge.attributes import NamedWeight, WeightAttr
-from ge_dialect.ge.constants import ConstantOp, seal
+from ge_dialect.ge.attributes import WeightAttr
+from ge_dialect.ge.constants import ConstantOp, constant_attr, seal
+from ge_dialect.ge.sealed import stand_in
 from ge_dialect.passes.canonicalization.operands import answer_uniform, common_value
-from ge_dialect.passes.repeats.find import Place, Run
+from ge_dialect.passes.repeats.blocks import Blocks
+from ge_dialect.passes.repeats.find import Run
 from ge_dialect.passes.repeats.names import Names
-
-if TYPE_CHECKING:
-    from ge_dialect.weights import WeightSource
-
-
-@dataclass(frozen=True)
-class SealedWeight:
-    """A weight that notes when somebody looks into it: what holds of it need not of the others."""
-
-    whole: WeightAttr
-    opened: list[str] = field(compare=False)
-
-    @property
-    def length(self) -> int:
-        """In bytes."""
-        return self.whole.data.length
-
-    def view(self) -> memoryview:
-        """Returns the bytes, and notes that somebody asked for them."""
-        self.opened.append("view")
-        return self.whole.data.weight.view()
-
-    def write_to(self, file: IO[bytes]) -> None:
-        """Appends the bytes to `file`."""
-        self.opened.append("write_to")
-        self.whole.data.weight.write_to(file)
+from ge_dialect.repeats import Place
 
 
 @dataclass
@@ -50,37 +25,34 @@ class Shortened:
     """A function with the first two and the last two blocks of a run.
 
     Attributes:
-        function: The whole one, unchanged.
-        run: Its blocks.
+        function: Becomes the whole one in the end.
+        blocks: Those of the whole one.
         names: Of its nodes.
         module: Holds the short function.
+        returned: For each result of the whole function: which one of the short function it is, or
+            is like, and the block that it is of where that is left out.
+        arguments: The parameters that are arguments, by index.
         sealed: The parameters that are weights, by what stands for them.
         opened: Filled where a pass looked into one.
         answers: By parameter, what `answer` found.
     """
 
     function: FuncOp
-    run: Run
+    blocks: Blocks
     names: Names
     module: ModuleOp = field(default_factory=lambda: ModuleOp([]))
+    returned: list[tuple[int, int | None]] = field(default_factory=list[tuple[int, int | None]])
+    arguments: dict[int, Place] = field(default_factory=dict[int, Place])
     sealed: dict[WeightAttr, Place] = field(default_factory=dict[WeightAttr, Place])
     opened: list[str] = field(default_factory=list[str])
     answers: dict[int, float | int | bool | None] = field(
         default_factory=dict[int, float | int | bool | None]
     )
 
-    @cached_property
-    def alternatives(self) -> dict[int, list[SSAValue]]:
-        """For each parameter what the other blocks have in its place."""
-        found: dict[int, list[SSAValue]] = defaultdict(list)
-        for value, (_, slot) in self.run.parameters.items():
-            found[slot].append(value)
-        return found
-
     def answer(self, slot: int) -> float | int | bool | None:
         """Returns what every element of a parameter is in all blocks; None where they differ."""
         if slot not in self.answers:
-            self.answers[slot] = common_value(self.alternatives[slot])
+            self.answers[slot] = common_value(self.blocks.alternatives(slot))
         return self.answers[slot]
 
     @property
@@ -89,6 +61,25 @@ class Shortened:
         (function,) = self.module.body.block.ops
         assert isinstance(function, FuncOp)
         return function.body.block
+
+    def parameter(self, value: SSAValue) -> Place | None:
+        """Returns which parameter of which block a value of the short function is, or None."""
+        if isinstance(value, BlockArgument):
+            return self.arguments.get(value.index)
+        attr = constant_attr(value)
+        return self.sealed.get(attr) if isinstance(attr, WeightAttr) else None
+
+    def note_sealed(self, attr: WeightAttr, value: SSAValue, place: Place) -> None:
+        """Notes what stands for a weight, which answers what all blocks would.
+
+        Args:
+            attr: What stands for it.
+            value: Has its type.
+            place: Which parameter it is.
+        """
+        answer_uniform(attr, value.type, self.answer(place[1]))
+        seal(attr)
+        self.sealed.setdefault(attr, place)
 
 
 def can_shorten(run: Run) -> bool:
@@ -104,9 +95,19 @@ def can_shorten(run: Run) -> bool:
 
 
 def shorten(module: ModuleOp, function: FuncOp, run: Run) -> Shortened | None:
-    """Returns a short copy of a function, or None where two blocks share a weight of their own."""
-    short = Shortened(function, run, Names.of(function, run))
+    """Returns a short copy of a function, or None where two blocks share a weight of their own, or
+    one of them alone is returned."""
     old = function.body.block
+    outside = [op for op in old.ops if op not in run.places]
+    names = Names.of(run, dict(enumerate(run.blocks)), outside)
+    short = Shortened(function, run, names)
+    short.arguments = {
+        value.index: place
+        for value, place in run.parameters.items()
+        if isinstance(value, BlockArgument)
+    }
+    if not _note_returned(operands_of(_last(old)), run, short):
+        return None
     new = Block(arg_types=[argument.type for argument in old.args])
     values: dict[SSAValue, SSAValue] = dict(zip(old.args, new.args, strict=True))
     for mine, theirs in zip(old.args, new.args, strict=True):
@@ -118,7 +119,7 @@ def shorten(module: ModuleOp, function: FuncOp, run: Run) -> Shortened | None:
                 like = run.blocks[1][place[1]].results
                 values |= {a: values[b] for a, b in zip(op.results, like, strict=True)}
         elif _is_read(op, run):
-            new.add_op(_copy(op, values, short))
+            new.add_op(_copy(op, values, run, short))
     weights = [
         value
         for value, (number, _) in run.parameters.items()
@@ -130,11 +131,36 @@ def shorten(module: ModuleOp, function: FuncOp, run: Run) -> Shortened | None:
     return short
 
 
-def _function(like: FuncOp, block: Block) -> FuncOp:
+def _last(block: Block) -> Operation:
     assert block.last_op is not None
+    return block.last_op
+
+
+def _skipped(value: SSAValue, run: Run) -> Place | None:
+    """Returns which op of a block that is left out makes a value, or None."""
+    place = run.places.get(value.owner) if isinstance(value, OpResult) else None
+    return place if place is not None and place[0] in run.skipped else None
+
+
+def _note_returned(values: Sequence[SSAValue], run: Run, short: Shortened) -> bool:
+    """Notes where the results of the whole function come from; False where one is like none."""
+    kept = [value for value in values if _skipped(value, run) is None]
+    indices = {value: index for index, value in enumerate(kept)}
+    for value in values:
+        if (place := _skipped(value, run)) is None:
+            short.returned.append((indices[value], None))
+            continue
+        assert isinstance(value, OpResult)
+        if (like := indices.get(run.blocks[1][place[1]].results[value.index])) is None:
+            return False
+        short.returned.append((like, place[0]))
+    return True
+
+
+def _function(like: FuncOp, block: Block) -> FuncOp:
     types = FunctionType.from_lists(
         [argument.type for argument in block.args],
-        [value.type for value in operands_of(block.last_op)],
+        [value.type for value in operands_of(_last(block))],
     )
     made = FuncOp(like.sym_name.data, types, Region(block))
     made.attributes = dict(like.attributes)
@@ -142,10 +168,8 @@ def _function(like: FuncOp, block: Block) -> FuncOp:
 
 
 def _attr(value: SSAValue) -> WeightAttr | None:
-    owner = value.owner
-    if isinstance(owner, ConstantOp) and isinstance(owner.value, WeightAttr):
-        return owner.value
-    return None
+    attr = constant_attr(value)
+    return attr if isinstance(attr, WeightAttr) else None
 
 
 def _is_read(op: Operation, run: Run) -> bool:
@@ -156,28 +180,16 @@ def _is_read(op: Operation, run: Run) -> bool:
     return not places or any(place is None or place[0] not in run.skipped for place in places)
 
 
-def _copy(op: Operation, values: dict[SSAValue, SSAValue], short: Shortened) -> Operation:
+def _copy(op: Operation, values: dict[SSAValue, SSAValue], run: Run, short: Shortened) -> Operation:
     if isinstance(op, ReturnOp):
-        skipped = short.run.skipped
-        returned = [
-            values[value]
-            for value in operands_of(op)
-            if not isinstance(value, OpResult)
-            or short.run.places.get(value.owner, (-1, 0))[0] not in skipped
-        ]
-        return ReturnOp(*returned)
+        kept = [values[value] for value in operands_of(op) if _skipped(value, run) is None]
+        returned = ReturnOp(*kept)
+        returned.location = op.location
+        return returned
     copied = op.clone(values)
     copied.location = short.names.location(op)
-    place = short.run.parameters.get(op.result) if isinstance(op, ConstantOp) else None
+    place = run.parameters.get(op.result) if isinstance(op, ConstantOp) else None
     if place is not None and (attr := _attr(op.results[0])) is not None:
-        copied.properties["value"] = _seal(attr, place, op.results[0], short)
+        copied.properties["value"] = sealed = stand_in(attr, short.opened)
+        short.note_sealed(sealed, op.results[0], place)
     return copied
-
-
-def _seal(attr: WeightAttr, place: Place, value: SSAValue, short: Shortened) -> WeightAttr:
-    sealed = SealedWeight(attr, short.opened)
-    stand_in = WeightAttr(NamedWeight(attr.data.name, cast("WeightSource", sealed)))
-    answer_uniform(stand_in, value.type, short.answer(place[1]))
-    seal(stand_in)
-    short.sealed.setdefault(stand_in, place)
-    return stand_in

@@ -45,17 +45,28 @@ def _region_ops(region: Region) -> Iterator[GEOp]:
                 yield from _region_ops(inner)
 
 
-def count_ops(module: ModuleOp) -> int:
-    """Returns the number of ops of a graph, constants left out."""
-    return sum(1 for _ in graph_ops(module))
+def count_ops(module: ModuleOp, times: Mapping[Operation, int] | None = None) -> int:
+    """Returns the number of ops of a graph, constants left out.
+
+    Args:
+        module: Holds the graph.
+        times: For ops that stand for several, how many these are.
+    """
+    often: Mapping[Operation, int] = {} if times is None else times
+    return sum(often.get(op, 1) for op in graph_ops(module))
 
 
-def graph_traffic(module: ModuleOp) -> int:
+def graph_traffic(module: ModuleOp, times: Mapping[Operation, int] | None = None) -> int:
     """Returns the bytes that a graph moves where every op is a kernel; unknown sizes count 0.
 
     Symbols count as their greatest values.
+
+    Args:
+        module: Holds the graph.
+        times: For ops that stand for several, how many these are.
     """
     total = 0
+    often: Mapping[Operation, int] = {} if times is None else times
     known: dict[int, tuple[Attribute, int]] = {}  # by identity: equal types are mostly one object
 
     def size_of(value: SSAValue) -> int:
@@ -68,11 +79,12 @@ def graph_traffic(module: ModuleOp) -> int:
         for op in graph_ops(module):
             if op.view_of() is not None or (op.regions and not isinstance(op, FusionOp)):
                 continue
-            total += sum(map(size_of, op.results))
+            moved = sum(map(size_of, op.results))
             for index, value in enumerate(operands_of(op)):
                 parts = parts_of(op, index) if may_pick(op) else None
                 size = size_of(value)
-                total += size if parts is None else min(size, sum(map(size_of, parts)))
+                moved += size if parts is None else min(size, sum(map(size_of, parts)))
+            total += moved * often.get(op, 1)
     return total
 
 

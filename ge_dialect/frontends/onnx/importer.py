@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import onnx
@@ -36,7 +37,7 @@ from ge_dialect.frontends.onnx.load import LoadedModel, load_onnx, load_proto
 from ge_dialect.frontends.onnx.normalize import normalize
 from ge_dialect.frontends.onnx.replay import Replayer
 from ge_dialect.frontends.onnx.unsupported import check_supported, not_supported
-from ge_dialect.frontends.onnx.validate import domain_of, node_label
+from ge_dialect.frontends.onnx.validate import domain_of, node_label, node_name
 from ge_dialect.frontends.onnx.values import (
     SymbolTable,
     Tensors,
@@ -44,7 +45,6 @@ from ge_dialect.frontends.onnx.values import (
     name_dictionary,
 )
 from ge_dialect.ge.base import int_attr
-from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.limits import find_unrepresentable, size_problem
 from ge_dialect.ge.structure import YieldOp
 from ge_dialect.locations import location_name, name_location
@@ -68,6 +68,32 @@ def import_onnx(source: Source, *, input_shapes: InputShapes | str | None = None
             types that are not supported (GE0220, GE0222, GE0223), nodes that do not fit their
             operands (GE0221), or values that no array can be (GE0224).
     """
+    return import_model(open_model(source, input_shapes))
+
+
+@dataclass(frozen=True)
+class OpenedModel:
+    """A model that can be imported, any number of times.
+
+    Attributes:
+        loaded: Normalised; all of its operators are known.
+        ranges: Those given to its symbols.
+    """
+
+    loaded: LoadedModel
+    ranges: Mapping[str, DimRange]
+
+
+def open_model(source: Source, input_shapes: InputShapes | str | None = None) -> OpenedModel:
+    """Opens a model and looks whether it can be imported.
+
+    Args:
+        source: As of `import_onnx`.
+        input_shapes: As of `import_onnx`.
+
+    Raises:
+        GEError: As `import_onnx`.
+    """
     loaded = _open(source)
     ranges: dict[str, DimRange] = {}
     if isinstance(input_shapes, str):
@@ -76,8 +102,13 @@ def import_onnx(source: Source, *, input_shapes: InputShapes | str | None = None
         specialized = specialize(loaded, input_shapes)
         loaded, ranges = specialized.loaded, specialized.ranges
     loaded = normalize(loaded, owned=not isinstance(source, LoadedModel))
-    check_supported(loaded.model.graph, loaded.opset)
-    module = Importer.of(loaded, ranges).module()
+    check_supported(loaded.nodes, loaded.opset)
+    return OpenedModel(loaded, ranges)
+
+
+def import_model(opened: OpenedModel) -> ModuleOp:
+    """Returns a model as `import_onnx` does."""
+    module = Importer.of(opened.loaded, opened.ranges).module()
     check_sizes(module)
     return module
 
@@ -126,6 +157,21 @@ class Scope:
 
 
 @dataclass
+class DeclaredValues:
+    """What a graph says of the types of its values; looked at only where somebody asks."""
+
+    graph: onnx.GraphProto
+
+    @cached_property
+    def _known(self) -> dict[str, onnx.ValueInfoProto]:
+        return {value.name: value for value in (*self.graph.value_info, *self.graph.output)}
+
+    def get(self, name: str) -> onnx.ValueInfoProto | None:
+        """Returns what is said of a value, or None."""
+        return self._known.get(name)
+
+
+@dataclass
 class Importer:
     """Imports the graphs of one model.
 
@@ -154,21 +200,35 @@ class Importer:
 
     def module(self) -> ModuleOp:
         """Returns the main graph as a module."""
-        graph, block = self.loaded.model.graph, self.builder.block
-        scope = Scope()
-        for value, argument in zip(self.loaded.inputs, block.args, strict=True):
+        self.enter(scope := Scope())
+        results = self.graph(self.loaded.model.graph, scope)
+        self.leave(results)
+        return self.around(Region(self.builder.block), [value.type for value in results])
+
+    def enter(self, scope: Scope) -> None:
+        """Adds the inputs of the model to a scope."""
+        for value, argument in zip(self.loaded.inputs, self.builder.block.args, strict=True):
             scope.values[value.name] = argument
             argument.name_hint = identifier(value.name)
-        results = self.graph(graph, scope)
+
+    def leave(self, results: Sequence[SSAValue]) -> None:
+        """Adds the return."""
         self.builder.use(results)
-        block.add_op(ReturnOp(*results))
-        types = FunctionType.from_lists(self.input_types, [value.type for value in results])
+        self.builder.block.add_op(ReturnOp(*results))
+
+    def around(self, body: Region, types: Sequence[Attribute]) -> ModuleOp:
+        """Returns a module with the function that has the inputs and outputs of the model.
+
+        Args:
+            body: Of the function.
+            types: Of the outputs.
+        """
         function = FuncOp(
             "main",
-            types,
-            Region(block),
+            FunctionType.from_lists(self.input_types, types),
+            body,
             arg_attrs=_names([value.name for value in self.loaded.inputs]),
-            res_attrs=_names([value.name for value in graph.output]),
+            res_attrs=_names([value.name for value in self.loaded.model.graph.output]),
         )
         if symbols := self.symbols.attributes():
             function.attributes["ge.symbols"] = DictionaryAttr(symbols)
@@ -187,26 +247,25 @@ class Importer:
         """Adds the nodes of a graph, whose inputs are in `scope`; returns its outputs."""
         for tensor in graph.initializer:
             if tensor.name not in scope.values:
-                found = self.tensors.value(tensor, tensor.name)
-                constant = ConstantOp(found.value, found.type)
-                constant.location = name_location(tensor.name)
-                constant.result.name_hint = identifier(tensor.name)
-                scope.values[tensor.name] = constant.result
-        declared = {value.name: value for value in graph.value_info}
-        declared |= {value.name: value for value in graph.output}
+                scope.values[tensor.name] = self.tensors.constant(tensor).result
+        declared = DeclaredValues(graph)
         for index, proto in enumerate(graph.node):
-            self._node(proto, index, scope, declared)
+            self.node(proto, index, scope, declared)
         return [scope.find(value.name) for value in graph.output]
 
-    def _node(
-        self,
-        proto: onnx.NodeProto,
-        index: int,
-        scope: Scope,
-        declared: Mapping[str, onnx.ValueInfoProto],
+    def node(
+        self, proto: onnx.NodeProto, index: int, scope: Scope, declared: DeclaredValues
     ) -> None:
+        """Adds what a node becomes.
+
+        Args:
+            proto: The node.
+            index: Of the node in its graph.
+            scope: Its operands; takes its results.
+            declared: Of the graph.
+        """
         domain, outputs = domain_of(proto.domain), proto.output
-        self.builder.location = name_location(proto.name or next(filter(None, outputs), ""))
+        self.builder.location = name_location(node_name(proto))
         operands = [scope.find(name) if name else None for name in proto.input]
         version = self.loaded.opset.get(domain, 1)
         key = self.replayer.key(proto, version, operands)
@@ -241,7 +300,7 @@ class Importer:
         proto: onnx.NodeProto,
         domain: str,
         scope: Scope,
-        declared: Mapping[str, onnx.ValueInfoProto],
+        declared: DeclaredValues,
     ) -> Sequence[SSAValue]:
         if domain == "" and node.op_type in CONTROL:
             return convert_control(self, node, proto, scope)
@@ -258,7 +317,7 @@ class Importer:
                     raise not_supported(node.label, str(refusal)) from refusal
                 types = refusal.types
         known = [
-            self.symbols.declared_type(declared[name]) if name in declared else None
+            None if (value := declared.get(name)) is None else self.symbols.declared_type(value)
             for name in proto.output
         ]
         return convert_to_host_call(node, proto, self.tensors, types, known)
@@ -286,7 +345,7 @@ class Importer:
         proto = make_node(op_type, names, ["y"], **attributes)
         read = self.tensors.attributes(proto)
         node = Node(op_type, version, operands, read, [True], self.builder, around.label)
-        return self._convert(node, proto, "", Scope(), {})[0]
+        return self._convert(node, proto, "", Scope(), DeclaredValues(onnx.GraphProto()))[0]
 
     def inline(
         self, graph: onnx.GraphProto, outer: Scope, inputs: Sequence[SSAValue] = ()

@@ -12,6 +12,7 @@ import onnx
 from ge_dialect.diagnostics import GEError
 from ge_dialect.frontends.onnx.load import LoadedModel
 from ge_dialect.frontends.onnx.problems import Problems
+from ge_dialect.frontends.onnx.rows import rows_of
 from ge_dialect.frontends.onnx.validate import subgraphs
 
 _MAX_DIMENSION = (1 << 63) - 1
@@ -114,7 +115,8 @@ def specialize(loaded: LoadedModel, shapes: InputShapes) -> Specialized:
     """
     model = onnx.ModelProto()
     model.CopyFrom(loaded.model)
-    copy = LoadedModel(model, loaded.weights, loaded.path, loaded.opset)
+    nodes = rows_of(model.graph.node)
+    copy = LoadedModel(model, loaded.weights, loaded.path, loaded.opset, nodes)
     inputs = {value.name: value for value in copy.inputs}
     if unknown := [name for name in shapes if name not in inputs]:
         raise GEError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import stat
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -15,8 +16,9 @@ from ge_dialect.diagnostics import GEError
 from ge_dialect.frontends.onnx.external import ExternalFiles
 from ge_dialect.frontends.onnx.old_models import complete_old_model
 from ge_dialect.frontends.onnx.problems import Problems
+from ge_dialect.frontends.onnx.rows import NodeRow, rows_of
 from ge_dialect.frontends.onnx.tensors import HANDLE_KEY, TensorReader, take_all
-from ge_dialect.frontends.onnx.texts import check_texts
+from ge_dialect.frontends.onnx.texts import by_type, check_texts
 from ge_dialect.frontends.onnx.validate import check_opsets, check_structure
 from ge_dialect.frontends.onnx.wire import DEFAULT_THRESHOLD, RawRange, strip
 from ge_dialect.weights import MemoryWeight, Weight
@@ -32,12 +34,14 @@ class LoadedModel:
             other big tensor (of `Constant` nodes, subgraphs, functions) by the key in its handle.
         path: The file, or None for a model that came from memory.
         opset: Domain -> version; the default domain is the empty string.
+        nodes: Those of the main graph.
     """
 
     model: onnx.ModelProto
     weights: dict[str, Weight]
     path: str | None
     opset: dict[str, int]
+    nodes: Sequence[NodeRow]
 
     def weight(self, tensor: onnx.TensorProto) -> Weight:
         """Returns the bytes of any numeric tensor of `model`, as `raw_data` would hold them.
@@ -125,35 +129,32 @@ def _check(model: onnx.ModelProto, reader: TensorReader) -> LoadedModel:
             f"'{reader.path or 'the model'}' holds no graph",
             hint="expected an ONNX model; the file may be of another protobuf format",
         )
-    check_texts(model, reader.path or "the model")
+    check_texts(model, nodes := rows_of(model.graph.node), reader.path or "the model")
     # A model of the compiler needs no training; its graphs may hold tensors of their own.
     model.ClearField("training_info")
     complete_old_model(model)
     _forget_placeholders(model.graph)
     problems = Problems()
     opset = check_opsets(model, problems)
-    check_structure(model, opset, problems)
+    check_structure(model, nodes, opset, problems)
     problems.raise_first()
-    take_all(model, reader, problems)
+    take_all(model, nodes, reader, problems)
     problems.raise_first()
-    return LoadedModel(model, reader.weights, reader.path, opset)
+    return LoadedModel(model, reader.weights, reader.path, opset, nodes)
 
 
 def _forget_placeholders(graph: onnx.GraphProto) -> None:
     """Leaves dimensions without a name where an exporter wrote -1 or `?`: each is its own."""
-    plain: set[bytes] = set()
-    for value in (*graph.input, *graph.output, *graph.value_info):
-        type_ = value.type
-        if (text := type_.SerializeToString()) in plain:
+    for values in by_type((*graph.input, *graph.output, *graph.value_info)):
+        if values[0].type.WhichOneof("value") != "tensor_type":
             continue
-        changed = False
-        if type_.WhichOneof("value") == "tensor_type":
-            for dim in type_.tensor_type.shape.dim:
-                if dim.dim_value < 0 or dim.dim_param == "?":
-                    dim.ClearField("value")
-                    changed = True
-        if not changed:
-            plain.add(text)
+        dims = values[0].type.tensor_type.shape.dim
+        placeholders = [
+            index for index, dim in enumerate(dims) if dim.dim_value < 0 or dim.dim_param == "?"
+        ]
+        for value in values if placeholders else ():
+            for index in placeholders:
+                value.type.tensor_type.shape.dim[index].ClearField("value")
 
 
 def _open_model(name: str) -> BinaryIO:

@@ -14,6 +14,7 @@ from ge_dialect.diagnostics import GEError
 from ge_dialect.frontends.onnx.external import ExternalFiles
 from ge_dialect.frontends.onnx.load import LoadedModel
 from ge_dialect.frontends.onnx.problems import Problems, shorten
+from ge_dialect.frontends.onnx.rows import NodeRow, rows_of
 from ge_dialect.frontends.onnx.tensors import TensorReader, nested_tensors, unique_key
 from ge_dialect.frontends.onnx.validate import domain_of, node_label, subgraphs
 from ge_dialect.frontends.onnx.wire import DEFAULT_THRESHOLD
@@ -65,13 +66,14 @@ def normalize(
     if model.functions:
         model = inline_functions(model)
         # Conversion to the model's opset makes tensors of its own.
-        for path, tensor in nested_tensors(model):
+        for path, tensor in nested_tensors(model, rows_of(model.graph.node)):
             if tensor.data_location != _T.EXTERNAL:
                 reader.take(tensor, unique_key(path, used), keep=False)
     problems = Problems()
-    _ConstantForms(reader, problems, used).graph(model.graph, "")
+    nodes = loaded.nodes if model is loaded.model else rows_of(model.graph.node)
+    _ConstantForms(reader, problems, used).nodes(nodes, "")
     problems.raise_first()
-    return LoadedModel(model, weights, loaded.path, loaded.opset)
+    return LoadedModel(model, weights, loaded.path, loaded.opset, nodes)
 
 
 def normalize_body(loaded: LoadedModel, function: onnx.FunctionProto) -> onnx.GraphProto:
@@ -88,11 +90,12 @@ def normalize_body(loaded: LoadedModel, function: onnx.FunctionProto) -> onnx.Gr
     files = ExternalFiles(None, None)
     reader = TensorReader(loaded.path, (), files, DEFAULT_THRESHOLD, loaded.weights)
     used = set(loaded.weights)
-    for path, tensor in nested_tensors(model):
+    for path, tensor in nested_tensors(model, rows_of(model.graph.node)):
         if tensor.data_location != _T.EXTERNAL:
             reader.take(tensor, unique_key(path, used), keep=False)
     problems = Problems()
-    _ConstantForms(reader, problems, used).graph(model.graph, f"{function.name}/")
+    nodes = rows_of(model.graph.node)
+    _ConstantForms(reader, problems, used).nodes(nodes, f"{function.name}/")
     problems.raise_first()
     return model.graph
 
@@ -188,16 +191,17 @@ class _ConstantForms:
         self.problems = problems
         self.used = used
 
-    def graph(self, graph: onnx.GraphProto, prefix: str) -> None:
-        for index, node in enumerate(graph.node):
-            is_constant = node.op_type == "Constant" and domain_of(node.domain) == ""
-            if not is_constant and not node.attribute:
+    def nodes(self, nodes: Sequence[NodeRow], prefix: str) -> None:
+        """Rewrites those among the nodes of a graph and of its bodies."""
+        for index, row in enumerate(nodes):
+            is_constant = row.op_type == "Constant" and domain_of(row.domain) == ""
+            if not is_constant and not row.bodies:
                 continue
-            path = f"{prefix}{node.name or f'{node.op_type}_{index}'}/"
+            path = f"{prefix}{row.node.name or f'{row.op_type}_{index}'}/"
             if is_constant:
-                self.constant(node, index, f"{path}value")
-            for subgraph in subgraphs(node):
-                self.graph(subgraph, path)
+                self.constant(row.node, index, f"{path}value")
+            for body in row.bodies:
+                self.nodes(rows_of(body.node), path)
 
     def constant(self, node: onnx.NodeProto, index: int, path: str) -> None:
         if len(node.attribute) != 1:

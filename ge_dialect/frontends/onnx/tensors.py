@@ -16,6 +16,7 @@ import numpy.typing as npt
 import onnx
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.frontends.onnx.rows import NodeRow, graphs_of, rows_of
 from ge_dialect.frontends.onnx.wire import STRIPPED_KEY, RawRange
 from ge_dialect.ge.limits import MAX_ELEMENTS, are_representable
 from ge_dialect.weights import MemoryWeight, Weight, WeightSource
@@ -207,8 +208,17 @@ class TensorReader:
             raise GEError("GE0206", f"{found} strings, expected {expected}")
 
 
-def take_all(model: onnx.ModelProto, reader: TensorReader, problems: Problems) -> None:
-    """Brings all tensors of a model to their one form; what is wrong goes to `problems`."""
+def take_all(
+    model: onnx.ModelProto, nodes: Sequence[NodeRow], reader: TensorReader, problems: Problems
+) -> None:
+    """Brings all tensors of a model to their one form.
+
+    Args:
+        model: Is changed.
+        nodes: Of its graph.
+        reader: Of the model.
+        problems: Takes what is wrong.
+    """
     used = {tensor.name for tensor in model.graph.initializer}
 
     def take(tensor: onnx.TensorProto, key: str, keep: bool) -> None:
@@ -219,7 +229,7 @@ def take_all(model: onnx.ModelProto, reader: TensorReader, problems: Problems) -
 
     for tensor in model.graph.initializer:
         take(tensor, tensor.name, keep=True)
-    for path, tensor in nested_tensors(model):
+    for path, tensor in nested_tensors(model, nodes):
         take(tensor, unique_key(path, used), keep=False)
 
 
@@ -233,38 +243,43 @@ def unique_key(path: str, used: set[str]) -> str:
     return key
 
 
-def nested_tensors(model: onnx.ModelProto) -> Iterator[tuple[str, onnx.TensorProto]]:
-    """Yields every tensor but the main graph's initializers, with a path that names it."""
-    yield from _node_tensors(model.graph.node, "")
+def nested_tensors(
+    model: onnx.ModelProto, nodes: Sequence[NodeRow]
+) -> Iterator[tuple[str, onnx.TensorProto]]:
+    """Yields every tensor but the main graph's initializers, with a path that names it.
+
+    Args:
+        model: Any.
+        nodes: Of its graph.
+    """
+    yield from _node_tensors(nodes, "")
     for function in model.functions:
         yield from _attribute_tensors(function.attribute_proto, f"{function.name}/")
-        yield from _node_tensors(function.node, f"{function.name}/")
+        yield from _node_tensors(rows_of(function.node), f"{function.name}/")
 
 
-def _node_tensors(
-    nodes: Sequence[onnx.NodeProto], prefix: str
-) -> Iterator[tuple[str, onnx.TensorProto]]:
-    for index, node in enumerate(nodes):
-        if attributes := node.attribute:
-            name = node.name or f"{node.op_type}_{index}"
-            yield from _attribute_tensors(attributes, f"{prefix}{name}/")
+def _node_tensors(nodes: Sequence[NodeRow], prefix: str) -> Iterator[tuple[str, onnx.TensorProto]]:
+    for index, row in enumerate(nodes):
+        if row.bodies or any(map(_holds_tensors, row.attributes)):
+            name = row.node.name or f"{row.op_type}_{index}"
+            yield from _attribute_tensors(row.attributes, f"{prefix}{name}/")
+
+
+def _holds_tensors(attribute: onnx.AttributeProto) -> bool:
+    return attribute.HasField("t") or bool(attribute.tensors)
 
 
 def _attribute_tensors(
     attributes: Sequence[onnx.AttributeProto], prefix: str
 ) -> Iterator[tuple[str, onnx.TensorProto]]:
     for attribute in attributes:
-        single, one, many = attribute.HasField("t"), attribute.HasField("g"), attribute.graphs
-        tensors = attribute.tensors
-        if not (single or one or many or tensors):
-            continue
         path = f"{prefix}{attribute.name}"
-        if single:
+        if attribute.HasField("t"):
             yield path, attribute.t
-        yield from ((path, tensor) for tensor in tensors)
-        for graph in (*((attribute.g,) if one else ()), *many):
+        yield from ((path, tensor) for tensor in attribute.tensors)
+        for graph in graphs_of(attribute):
             yield from ((f"{path}/{tensor.name}", tensor) for tensor in graph.initializer)
-            yield from _node_tensors(graph.node, f"{path}/")
+            yield from _node_tensors(rows_of(graph.node), f"{path}/")
 
 
 def _decode_field(tensor: onnx.TensorProto, name: str) -> bytes:

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 import onnx
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.frontends.onnx.rows import NodeRow, rows_of
 
 _TEXT = {str}
 
 
-def check_texts(model: onnx.ModelProto, where: str) -> None:
+def check_texts(model: onnx.ModelProto, nodes: Sequence[NodeRow], where: str) -> None:
     """Checks that every name in a model is UTF-8.
 
     Args:
         model: As parsed.
+        nodes: Of its graph.
         where: Its file, for the message.
 
     Raises:
         GEError: One is not (GE0202).
     """
-    if not set(map(type, _texts(model))) <= _TEXT:
+    if not set(map(type, _texts(model, nodes))) <= _TEXT:
         raise GEError(
             "GE0202",
             f"'{where}' is not a valid ONNX model: it holds a name that is not UTF-8",
@@ -29,43 +31,44 @@ def check_texts(model: onnx.ModelProto, where: str) -> None:
         )
 
 
-def _texts(model: onnx.ModelProto) -> list[object]:
+def _texts(model: onnx.ModelProto, nodes: Sequence[NodeRow]) -> list[object]:
     found: list[object] = [model.producer_name, model.producer_version, model.domain]
     found += [entry.domain for entry in model.opset_import]
-    _add_graph(model.graph, found)
+    _add_graph(model.graph, nodes, found)
     for function in model.functions:
         found += (function.name, function.domain, *function.input, *function.output)
         found += function.attribute
         found += [entry.domain for entry in function.opset_import]
-        _add_nodes(function.node, found)
+        _add_nodes(rows_of(function.node), found)
     return found
 
 
-def _add_graph(graph: onnx.GraphProto, found: list[object]) -> None:
+def _add_graph(graph: onnx.GraphProto, nodes: Sequence[NodeRow], found: list[object]) -> None:
     found.append(graph.name)
     found += [tensor.name for tensor in graph.initializer]
     values = (*graph.input, *graph.output, *graph.value_info)
     found += [value.name for value in values]
-    for type_ in different_types(values):
-        if type_.WhichOneof("value") == "tensor_type":
-            found += [dim.dim_param for dim in type_.tensor_type.shape.dim]
-    _add_nodes(graph.node, found)
+    for value, *_ in by_type(values):
+        if value.type.WhichOneof("value") == "tensor_type":
+            found += [dim.dim_param for dim in value.type.tensor_type.shape.dim]
+    _add_nodes(nodes, found)
 
 
-def different_types(values: Iterable[onnx.ValueInfoProto]) -> Iterable[onnx.TypeProto]:
-    """Returns the types of values, each once: a model repeats a few, and comparing their bytes is
-    quicker than looking into each."""
-    return {(type_ := value.type).SerializeToString(): type_ for value in values}.values()
+def by_type(values: Iterable[onnx.ValueInfoProto]) -> Collection[list[onnx.ValueInfoProto]]:
+    """Returns values, those of one type together: a model repeats a few types, and comparing their
+    bytes is quicker than looking into each."""
+    found: dict[bytes, list[onnx.ValueInfoProto]] = {}
+    for value in values:
+        found.setdefault(value.type.SerializeToString(), []).append(value)
+    return found.values()
 
 
-def _add_nodes(nodes: Iterable[onnx.NodeProto], found: list[object]) -> None:
-    for node in nodes:
-        found += (node.name, node.op_type, node.domain)
-        found += node.input
-        found += node.output
-        for attribute in node.attribute:
+def _add_nodes(nodes: Sequence[NodeRow], found: list[object]) -> None:
+    for row in nodes:
+        found += (row.node.name, row.op_type, row.domain)
+        found += row.inputs
+        found += row.outputs
+        for attribute in row.attributes:
             found += (attribute.name, attribute.ref_attr_name)
-            if attribute.HasField("g"):
-                _add_graph(attribute.g, found)
-            for graph in attribute.graphs:
-                _add_graph(graph, found)
+        for graph in row.bodies:
+            _add_graph(graph, rows_of(graph.node), found)

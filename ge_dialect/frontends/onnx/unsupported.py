@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import onnx
@@ -11,7 +11,8 @@ import onnx.defs
 from ge_dialect.diagnostics import GEError
 from ge_dialect.frontends.onnx.convert import find_converter
 from ge_dialect.frontends.onnx.convert.control import CONTROL
-from ge_dialect.frontends.onnx.validate import domain_of, has_subgraphs, node_label, subgraphs
+from ge_dialect.frontends.onnx.rows import NodeRow, rows_of
+from ge_dialect.frontends.onnx.validate import domain_of, has_subgraphs, node_label
 from ge_dialect.ge.host import callee_of
 from ge_dialect.interpreters.containers import CONTAINER_OPS
 
@@ -36,11 +37,11 @@ class _Survey:
         default_factory=dict[tuple[str, str, int], str | None]
     )
 
-    def reason(self, node: onnx.NodeProto) -> str | None:
+    def reason(self, row: NodeRow) -> str | None:
         """Says why a node is not supported, or None where it is."""
-        key = (node.domain, node.op_type, len(node.output))
+        key = (row.domain, row.op_type, len(row.outputs))
         if key not in self.reasons:
-            self.reasons[key] = self._reason(node)
+            self.reasons[key] = self._reason(row.node)
         return self.reasons[key]
 
     def _reason(self, node: onnx.NodeProto) -> str | None:
@@ -74,18 +75,22 @@ def _needs_containers(node: onnx.NodeProto, schema: onnx.defs.OpSchema) -> bool:
     )
 
 
-def check_supported(graph: onnx.GraphProto, opset: Mapping[str, int]) -> None:
+def check_supported(nodes: Sequence[NodeRow], opset: Mapping[str, int]) -> None:
     """Checks that every node of a graph, and of its bodies, can be imported.
+
+    Args:
+        nodes: Of the graph.
+        opset: Domain -> version.
 
     Raises:
         GEError: Some can not; names all operators with counts and their first node (GE0220).
     """
     survey = _Survey(opset)
     found: dict[tuple[str, str], _Finding] = {}
-    for index, node in _all_nodes(graph):
-        if (reason := survey.reason(node)) is not None:
-            key = (callee_of(node), reason)
-            found.setdefault(key, _Finding(reason, node_label(node, index))).count += 1
+    for index, row in _all_nodes(nodes):
+        if (reason := survey.reason(row)) is not None:
+            key = (callee_of(row.node), reason)
+            found.setdefault(key, _Finding(reason, node_label(row.node, index))).count += 1
     if not found:
         return
     shown = [_show(callee, finding) for (callee, _), finding in found.items()]
@@ -112,10 +117,9 @@ def _show(callee: str, finding: _Finding) -> str:
     return f"'{callee}' {finding.reason} ({nodes}, the first is {finding.first})"
 
 
-def _all_nodes(graph: onnx.GraphProto) -> Iterator[tuple[int, onnx.NodeProto]]:
-    pending = [graph]
+def _all_nodes(nodes: Sequence[NodeRow]) -> Iterator[tuple[int, NodeRow]]:
+    pending = [nodes]
     while pending:
-        for index, node in enumerate(pending.pop().node):
-            yield index, node
-            if node.attribute:
-                pending.extend(subgraphs(node))
+        for index, row in enumerate(pending.pop()):
+            yield index, row
+            pending += [rows_of(body.node) for body in row.bodies]

@@ -6,7 +6,6 @@ a kind are found at once, and each names the user's nodes.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +14,7 @@ import onnx.defs
 
 from ge_dialect.frontends.onnx.cycles import find_cycle
 from ge_dialect.frontends.onnx.problems import Problems, shorten
+from ge_dialect.frontends.onnx.rows import NodeRow, graphs_of, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,6 +26,11 @@ _DEFAULT_DOMAINS = ("", "ai.onnx")
 def domain_of(name: str) -> str:
     """Returns a domain in its one spelling: `ai.onnx` is the empty string."""
     return "" if name in _DEFAULT_DOMAINS else name
+
+
+def node_name(node: onnx.NodeProto) -> str:
+    """Returns what the user knows a node by: its name, or that of its first output."""
+    return node.name or next(filter(None, node.output), "")
 
 
 def node_label(node: onnx.NodeProto, index: int) -> str:
@@ -64,10 +69,19 @@ def check_opsets(model: onnx.ModelProto, problems: Problems) -> dict[str, int]:
     return opsets
 
 
-def check_structure(model: onnx.ModelProto, opsets: dict[str, int], problems: Problems) -> None:
-    """Checks names, order and domains of the whole model; findings go to `problems`."""
+def check_structure(
+    model: onnx.ModelProto, nodes: Sequence[NodeRow], opsets: dict[str, int], problems: Problems
+) -> None:
+    """Checks names, order and domains of the whole model; findings go to `problems`.
+
+    Args:
+        model: As parsed.
+        nodes: Of its graph.
+        opsets: Domain -> version.
+        problems: Takes what is wrong.
+    """
     checker = _Checker(problems, {*opsets, *(domain_of(f.domain) for f in model.functions)})
-    checker.graph(model.graph, ())
+    checker.graph(model.graph, nodes, ())
     for function in model.functions:
         checker.function(function)
     checker.unique([value.name for value in model.graph.output], "outputs")
@@ -95,7 +109,9 @@ class _Checker:
     problems: Problems
     domains: set[str]
 
-    def graph(self, graph: onnx.GraphProto, outer: tuple[_Scope, ...]) -> list[_Use]:
+    def graph(
+        self, graph: onnx.GraphProto, nodes: Sequence[NodeRow], outer: tuple[_Scope, ...]
+    ) -> list[_Use]:
         """Checks a graph; returns its uses of outer values that are not defined yet."""
         if graph.sparse_initializer:
             names = [tensor.values.name for tensor in graph.sparse_initializer]
@@ -107,13 +123,13 @@ class _Checker:
             self.unique(names, kind)
         given = {*inputs, *initializers}
         outputs = [value.name for value in graph.output]
-        return self.nodes(graph.node, given, outputs, outer)
+        return self.nodes(nodes, given, outputs, outer)
 
     def function(self, function: onnx.FunctionProto) -> None:
         self.unique(list(function.input), f"inputs of function '{function.name}'")
         imported = {domain_of(entry.domain) for entry in function.opset_import}
         inner = _Checker(self.problems, self.domains | imported)
-        inner.nodes(function.node, set(function.input), list(function.output), ())
+        inner.nodes(rows_of(function.node), set(function.input), list(function.output), ())
 
     def unique(self, names: list[str], kind: str) -> None:
         seen: set[str] = set()
@@ -124,33 +140,33 @@ class _Checker:
 
     def nodes(
         self,
-        nodes: Sequence[onnx.NodeProto],
+        nodes: Sequence[NodeRow],
         given: set[str],
         outputs: list[str],
         outer: tuple[_Scope, ...],
     ) -> list[_Use]:
         """Walks a graph's nodes in order, with the values each may see; returns as `graph`."""
-        produced = {name for node in nodes for name in node.output if name}
+        produced = {name for row in nodes for name in row.outputs if name}
         scopes = (_Scope(set(given), produced), *outer)
         defined = scopes[0].defined
         early: list[_Use] = []
-        for index, node in enumerate(nodes):
-            self.node(node, index)
-            for name in node.input:
+        for index, row in enumerate(nodes):
+            self.node(row, index)
+            for name in row.inputs:
                 if name not in defined:
-                    self.use(name, node_label(node, index), scopes, early)
-            for graph in subgraphs(node) if node.attribute else ():
-                early.extend(self.graph(graph, scopes))
-            for name in node.output:
+                    self.use(name, node_label(row.node, index), scopes, early)
+            for body in row.bodies:
+                early.extend(self.graph(body, rows_of(body.node), scopes))
+            for name in row.outputs:
                 if name in defined:
                     what = f"value '{name}' is defined again"
-                    self.problems.add("GE0212", what, node_label(node, index))
+                    self.problems.add("GE0212", what, node_label(row.node, index))
                 if name:
                     defined.add(name)
         for name in outputs:
             self.use(name, "graph output", scopes, early)
         if own := [use for use in early if use.name in produced]:
-            self.order(nodes, own)
+            self.order([row.node for row in nodes], own)
         return [use for use in early if use.name not in produced]
 
     def use(self, name: str, user: str, scopes: tuple[_Scope, ...], early: list[_Use]) -> None:
@@ -175,19 +191,21 @@ class _Checker:
             what = f"value '{name}' is used before it is defined by {maker}"
             self.problems.add("GE0210", what, user, "sort the nodes topologically")
 
-    def node(self, node: onnx.NodeProto, index: int) -> None:
+    def node(self, row: NodeRow, index: int) -> None:
         """Checks a node by itself: its operator and the names of its attributes."""
-        domain = node.domain
-        if not node.op_type:
-            self.problems.add("GE0204", "a node has no op type", node_label(node, index))
-        if domain_of(domain) not in self.domains:
-            what = f"domain '{domain}' is not imported"
-            self.problems.add("GE0205", what, node_label(node, index), "add it to opset_import")
-        if len(attributes := node.attribute) > 1:
-            for name, count in Counter([one.name for one in attributes]).items():
-                if count > 1:
-                    what = f"attribute '{name}' is given {count} times"
-                    self.problems.add("GE0212", what, node_label(node, index))
+        if not row.op_type:
+            self.problems.add("GE0204", "a node has no op type", node_label(row.node, index))
+        if domain_of(row.domain) not in self.domains:
+            what = f"domain '{row.domain}' is not imported"
+            label = node_label(row.node, index)
+            self.problems.add("GE0205", what, label, "add it to opset_import")
+        if len(row.attributes) < 2:
+            return
+        names = [one.name for one in row.attributes]
+        for name in dict.fromkeys(names) if len(set(names)) < len(names) else ():
+            if (count := names.count(name)) > 1:
+                what = f"attribute '{name}' is given {count} times"
+                self.problems.add("GE0212", what, node_label(row.node, index))
 
 
 def has_subgraphs(node: onnx.NodeProto) -> bool:
@@ -198,6 +216,4 @@ def has_subgraphs(node: onnx.NodeProto) -> bool:
 def subgraphs(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
     """Yields the graphs a node holds in its attributes (bodies and branches)."""
     for attribute in node.attribute:
-        if attribute.HasField("g"):
-            yield attribute.g
-        yield from attribute.graphs
+        yield from graphs_of(attribute)

@@ -16,11 +16,12 @@ from ge_dialect.diagnostics import GEError
 from ge_dialect.frontends.onnx.convert.node import AttrValue, TensorValue
 from ge_dialect.frontends.onnx.tensors import HANDLE_KEY, type_name
 from ge_dialect.ge.attributes import NamedWeight, StringsAttr, SymbolAttr, WeightAttr
-from ge_dialect.ge.constants import SMALL_BYTES, dense_from_bytes
+from ge_dialect.ge.constants import SMALL_BYTES, ConstantOp, dense_from_bytes
 from ge_dialect.ge.containers import Container, OptionalType, same_kind, with_item
 from ge_dialect.ge.dtypes import FloatFormatType, dtype_of, from_onnx, is_bool
 from ge_dialect.ge.onnx_types import from_type_proto, static_dim
 from ge_dialect.ge.types import MaybeDim, Shape, TensorT, is_tensor, shape_of, tensor_type
+from ge_dialect.locations import name_location
 from ge_dialect.symbols import (
     DimExpr,
     SymbolRange,
@@ -184,9 +185,15 @@ def _unsupported_type(name: str, found: str) -> GEError:
 
 @dataclass(frozen=True)
 class Tensors:
-    """Tensors of one model as constants; those that are large stay in their file."""
+    """Tensors of one model as constants; those that are large stay in their file.
+
+    Attributes:
+        loaded: The model.
+        types: Those of its tensors so far, by ONNX's element type and dimensions.
+    """
 
     loaded: LoadedModel
+    types: dict[tuple[int, ...], TensorT] = field(default_factory=dict[tuple[int, ...], TensorT])
 
     def value(self, tensor: onnx.TensorProto, name: str) -> TensorValue:
         """Returns a tensor as the value and the type of a constant.
@@ -198,10 +205,12 @@ class Tensors:
         Raises:
             GEError: Its elements are of an unknown type (GE0222).
         """
-        element_type = from_onnx(tensor.data_type)
-        if element_type is None:
-            raise _unsupported_type(name, f"elements of type {type_name(tensor.data_type)}")
-        type_ = tensor_type(element_type, tuple(tensor.dims))
+        key = (tensor.data_type, *tensor.dims)
+        if (type_ := self.types.get(key)) is None:
+            if (element_type := from_onnx(tensor.data_type)) is None:
+                raise _unsupported_type(name, f"elements of type {type_name(tensor.data_type)}")
+            type_ = self.types[key] = tensor_type(element_type, key[1:])
+        element_type = type_.element_type
         if tensor.data_type == onnx.TensorProto.STRING:
             return TensorValue(StringsAttr(tuple(tensor.string_data)), type_)
         bits = dtype_of(element_type).bits
@@ -216,6 +225,18 @@ class Tensors:
                 return TensorValue(dense_from_bytes(type_, data), type_)
         weight = self.loaded.weight(tensor)
         return TensorValue(WeightAttr(NamedWeight(_key(tensor) or name, weight)), type_)
+
+    def constant(self, tensor: onnx.TensorProto) -> ConstantOp:
+        """Returns an initializer as a constant with its name.
+
+        Raises:
+            GEError: Its elements are of an unknown type (GE0222).
+        """
+        found = self.value(tensor, tensor.name)
+        constant = ConstantOp(found.value, found.type)
+        constant.location = name_location(tensor.name)
+        constant.result.name_hint = identifier(tensor.name)
+        return constant
 
     def _unpacked(self, tensor: onnx.TensorProto, type_: TensorT, name: str) -> Attribute:
         """Returns elements narrower than a byte one a byte, as buffers hold them."""

@@ -31,7 +31,10 @@ _LOW_BITS, _MAX_SHIFT = 0x7F, 70
 _VARINT, _FIXED64, _LEN, _FIXED32 = 0, 1, 2, 5
 _FIXED_BYTES = {_FIXED64: 8, _FIXED32: 4}
 _RAW_DATA = "raw_data"
-_ATTRIBUTE_TAG = bytes([5 << 3 | _LEN])
+_ATTRIBUTE = re.compile(rb"\x2a")
+# The tag of an attribute of a node, and a length of 1024 or more.
+_LONG_ATTRIBUTE = re.compile(rb"\x2a[\x80-\xff][\x08-\xff]", re.DOTALL)
+_LONG = 1024
 # Message -> field number -> what lies there. Sparse tensors are refused later, whole.
 _CHILDREN: dict[str, dict[int, str]] = {
     "ModelProto": {7: "GraphProto", 25: "FunctionProto"},
@@ -109,6 +112,10 @@ class _Scanner:
     ranges: list[RawRange] = field(default_factory=list[RawRange])
     fields: int = 0
 
+    def __post_init__(self) -> None:
+        # Without these bytes a node holds no big tensor, however long its metadata are.
+        self.attribute = _LONG_ATTRIBUTE if self.threshold >= _LONG else _ATTRIBUTE
+
     def message(self, kind: str, start: int, end: int, depth: int) -> list[bytes] | None:
         """Returns the message in pieces, without its big tensors; None where it has none."""
         if depth > _MAX_DEPTH:
@@ -125,10 +132,7 @@ class _Scanner:
             if (
                 child is not None
                 and after - content > self.threshold
-                and (
-                    # A node without this byte has no attribute, however long its metadata are.
-                    child != "NodeProto" or self.data.find(_ATTRIBUTE_TAG, content, after) >= 0
-                )
+                and (child != "NodeProto" or self.attribute.search(self.data, content, after))
             ):
                 replaced = self.replace(child, number, content, after, depth)
                 if replaced is not None:
@@ -159,12 +163,20 @@ class _Scanner:
         self.fields += 1
         if self.fields > _MAX_FIELDS:
             raise self.corrupt(position, f"more than {_MAX_FIELDS} fields")
-        if 0 < position < end - 1:
-            # Tag and length in a byte each: most fields.
-            tag, length = self.data[position], self.data[position + 1]
-            after = position + 2 + length
-            if tag & 0x87 == _LEN < tag and length <= _LOW_BITS and after <= end:
-                return tag >> 3, _LEN, position + 2, after
+        if 0 < position < end - 2:
+            # A tag of one byte and a length of one or two: most fields.
+            data, content = self.data, position + 2
+            tag, length = data[position], data[position + 1]
+            if length > _LOW_BITS:
+                length += data[content] - 1 << 7
+                content += 1
+            after = content + length
+            if tag & 0x87 == _LEN < tag and length < 1 << 14 and after <= end:
+                return tag >> 3, _LEN, content, after
+        return self.any_field(position, end, depth)
+
+    def any_field(self, position: int, end: int, depth: int) -> tuple[int, int, int, int]:
+        """As `next_field`, for fields of any kind."""
         tag, content = self.varint(position, end, depth)
         number, wire = tag >> 3, tag & 7
         if position == 0 and (number, wire) not in _MODEL_TAGS:

@@ -1,0 +1,294 @@
+"""Repeated layers of a graph, found among its nodes: their ops are made for some of them only.
+
+What a node becomes follows from its operator, its attributes, the types of its operands and the
+values of those that are constant (see `replay.py`). So nodes that are wired alike become ops that
+are, where what one layer hands to the next are floats, whose types are all that is known of them;
+whoever looks into a weight of a layer is noted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import onnx
+from xdsl.dialects.builtin import LocationAttr, ModuleOp, NameLoc
+from xdsl.ir import Operation, SSAValue
+
+from ge_dialect.frontends.onnx.load import LoadedModel
+from ge_dialect.frontends.onnx.rows import NodeRow
+from ge_dialect.frontends.onnx.validate import domain_of, node_name
+from ge_dialect.frontends.onnx.values import Tensors, identifier
+from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.locations import name_location
+from ge_dialect.repeats import Items, Outside, Place, Repeats, find_repeats
+
+
+@dataclass
+class Layers:
+    """The nodes of a graph, and the equal layers in it.
+
+    Attributes:
+        loaded: The model.
+        repeats: The layers; their items are nodes.
+        items: All nodes but constants.
+        nodes: For each item its node.
+        positions: For each node that is an item which one it is, by its index in the graph.
+        names: For each value that a node makes its name.
+        numbers: The values by name.
+        parameters: The weights and inputs of each layer, by name.
+    """
+
+    loaded: LoadedModel
+    repeats: Repeats
+    items: Items
+    nodes: Sequence[onnx.NodeProto]
+    positions: dict[int, int]
+    names: Sequence[str]
+    numbers: dict[str, int]
+    parameters: dict[str, Place]
+
+    def place(self, name: str) -> Place | None:
+        """Returns which node of which layer makes a value; None where none does."""
+        number = self.numbers.get(name, -1)
+        return None if number < 0 else self.repeats.place(self.items.makers[number])
+
+    def node(self, place: Place) -> onnx.NodeProto:
+        """Returns a node of a layer."""
+        return self.nodes[self.repeats.start + place[0] * self.repeats.period + place[1]]
+
+    def nodes_of(self, layer: int) -> Sequence[onnx.NodeProto]:
+        """Returns the nodes of a layer."""
+        start = self.repeats.start + layer * self.repeats.period
+        return self.nodes[start : start + self.repeats.period]
+
+    def names_of(self, layer: int) -> Sequence[str]:
+        """Returns what the outputs of the nodes of a layer are called."""
+        start = self.repeats.start + layer * self.repeats.period
+        end, first = start + self.repeats.period, self.items.first
+        return self.names[first[start] : first[end] if end < len(first) else None]
+
+    def like(self, name: str, layer: int) -> str:
+        """Returns what is to a layer what a value is to the one whose node makes it."""
+        place = self.place(name)
+        assert place is not None
+        slot = list(self.node(place).output).index(name)
+        return self.node((layer, place[1])).output[slot]
+
+    @cached_property
+    def handed_on(self) -> list[str]:
+        """What the second layer reads of the first."""
+        start, period = self.repeats.start, self.repeats.period
+        items = range(start + period, start + 2 * period)
+        read = dict.fromkeys(value for item in items for value in self.items.reads[item])
+        return [
+            self.names[value]
+            for value in read
+            if value >= 0 and 0 <= self.items.makers[value] - start < period
+        ]
+
+
+def find_layers(loaded: LoadedModel, least_repeats: int) -> Layers | None:
+    """Returns the longest run of at least `least_repeats` equal layers of a model, or None.
+
+    None as well where values of a layer that could be left out are read elsewhere than in the next
+    one, where two nodes or weights share a name, and in graphs with bodies.
+    """
+    reading = _Reading(loaded)
+    for index, row in enumerate(loaded.nodes):
+        if row.bodies:
+            return None
+        reading.add(row, index)
+    if len(set(reading.labels)) < len(reading.labels):
+        return None
+    if (repeats := find_repeats(reading.items, least_repeats)) is None:
+        return None
+    if not _are_local(reading.items, repeats):
+        return None
+    parameters = {reading.outside[~value]: place for value, place in repeats.parameters.items()}
+    return Layers(
+        loaded,
+        repeats,
+        reading.items,
+        reading.nodes,
+        reading.positions,
+        reading.names,
+        reading.numbers,
+        parameters,
+    )
+
+
+def _are_local(items: Items, repeats: Repeats) -> bool:
+    """Whether nodes behind the run read nothing of the layers that could be left out."""
+    start, period = repeats.start, repeats.period
+    first, end = items.first[start + 2 * period], items.first[start + (repeats.count - 2) * period]
+    behind = items.reads[start + repeats.length :]
+    return not any(first <= value < end for reads in behind for value in reads)
+
+
+class _Reading:
+    """The nodes of a model as items."""
+
+    def __init__(self, loaded: LoadedModel):
+        self.items = Items()
+        self.nodes: list[onnx.NodeProto] = []
+        self.positions: dict[int, int] = {}
+        self.names: list[str] = []
+        self.outside: list[str] = []
+        self.tensors = {tensor.name: tensor for tensor in loaded.model.graph.initializer}
+        self.inputs = {value.name: value for value in loaded.inputs}
+        self.labels = list(self.tensors)
+        self.numbers: dict[str, int] = {}
+        self._known: dict[Hashable, int] = {}
+
+    def add(self, row: NodeRow, index: int) -> None:
+        """Adds a node that has no body."""
+        node, outputs, numbers = row.node, row.outputs, self.numbers
+        self.labels.append(node_name(node))
+        written = tuple([one.SerializeToString() for one in row.attributes])
+        if row.op_type == "Constant" and domain_of(row.domain) == "":
+            self._add_outside(outputs[0], Outside(self._number("constant", written)))
+            return
+        reads = [
+            self._outside(name) if (number := numbers.get(name)) is None else number
+            for name in row.inputs
+        ]
+        used = len(outputs) if all(outputs) else tuple(map(bool, outputs))
+        kind = self._number(row.op_type, row.domain, node.overload, len(reads), used, written)
+        first = len(self.names)
+        self.items.add(kind, reads, len(outputs))
+        self.positions[index] = len(self.nodes)
+        self.nodes.append(node)
+        self.names += outputs
+        for number, name in enumerate(outputs, first):
+            if name:
+                numbers[name] = number
+
+    def _number(self, *what: Hashable) -> int:
+        return self._known.setdefault(what, len(self._known))
+
+    def _outside(self, name: str) -> int:
+        if (tensor := self.tensors.get(name)) is not None:
+            return self._add_outside(name, self._tensor(tensor))
+        if (value := self.inputs.get(name)) is not None:
+            type_ = value.type.SerializeToString()
+            return self._add_outside(name, Outside(parameter=self._number("input", type_)))
+        return self._add_outside(name, Outside())
+
+    def _tensor(self, tensor: onnx.TensorProto) -> Outside:
+        kind = (tensor.data_type, *tensor.dims)
+        if tensor.external_data:
+            return Outside(parameter=self._number("weight", kind))
+        held = tensor.raw_data, *tensor.string_data
+        return Outside(self._number("tensor", kind, held))
+
+    def _add_outside(self, name: str, outside: Outside) -> int:
+        self.outside.append(name)
+        self.numbers[name] = self.items.add_outside(outside)
+        return self.numbers[name]
+
+
+@dataclass
+class NodeBlocks:
+    """The layers of a model as blocks of ops, most of which were never made.
+
+    Attributes:
+        layers: Their nodes.
+        tensors: The weights.
+        spots: For each op of a layer which node it was made for.
+    """
+
+    layers: Layers
+    tensors: Tensors
+    spots: Sequence[int]
+    _locations: dict[int, list[NameLoc]] = field(default_factory=dict[int, list[NameLoc]])
+    _hints: dict[int, dict[str | None, str | None]] = field(
+        default_factory=dict[int, dict[str | None, str | None]]
+    )
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return self.layers.repeats.count
+
+    @property
+    def skipped(self) -> range:
+        """The numbers of those that are copies in the end."""
+        return self.layers.repeats.skipped
+
+    def location(self, place: Place) -> LocationAttr:
+        """Returns the location of an op."""
+        if (known := self._locations.get(place[0])) is None:
+            known = self._locations[place[0]] = [
+                name_location(node_name(node)) for node in self.layers.nodes_of(place[0])
+            ]
+        return known[self.spots[place[1]]]
+
+    def hint(self, number: int, template: str | None) -> str | None:
+        """Returns what a result in a layer is called; `template` is its like's name in the last
+        layer but one."""
+        if (known := self._hints.get(number)) is None:
+            theirs, mine = (
+                [
+                    SSAValue.extract_valid_name(identifier(name)) if name else None
+                    for name in self.layers.names_of(layer)
+                ]
+                for layer in (self.count - 2, number)
+            )
+            known = self._hints[number] = dict(zip(theirs, mine, strict=True))
+        return known.get(template, template)
+
+    @cached_property
+    def own(self) -> dict[Place, str]:
+        """The names of each layer's weights and inputs."""
+        return {place: name for name, place in self.layers.parameters.items()}
+
+    @cached_property
+    def _initializers(self) -> dict[str, onnx.TensorProto]:
+        return {one.name: one for one in self.layers.loaded.model.graph.initializer}
+
+    @cached_property
+    def _inputs(self) -> dict[str, int]:
+        return {one.name: index for index, one in enumerate(self.layers.loaded.inputs)}
+
+    def parameter(self, place: Place) -> ConstantOp | int:
+        """Returns a weight as a new constant, or the index of an input."""
+        name = self.own[place]
+        if (tensor := self._initializers.get(name)) is not None:
+            return self.tensors.constant(tensor)
+        return self._inputs[name]
+
+    def alternatives(self, slot: int) -> Iterable[SSAValue]:
+        """Yields the weights that layers have in one place."""
+        for number in range(self.count):
+            if (number, slot) in self.own:
+                made = self.parameter((number, slot))
+                assert isinstance(made, ConstantOp)
+                yield made.result
+
+
+@dataclass
+class ShortModule:
+    """A model of which most layers were left out.
+
+    Attributes:
+        whole: Its one function has the type and the names of the whole one, and no body yet.
+        module: The function with the first two and the last two layers.
+        blocks: All layers.
+        kept: The ops of those that are there, by the number of the layer.
+        returned: For each result of the whole function: which one of the short function it is, or
+            is like, and the layer that it is of where that was left out.
+        arguments: The parameters that are inputs, by index.
+        sealed: The constants whose values stand for weights of several layers.
+        opened: Filled where somebody looked into one.
+    """
+
+    whole: ModuleOp
+    module: ModuleOp
+    blocks: NodeBlocks
+    kept: dict[int, list[Operation]]
+    returned: list[tuple[int, int | None]]
+    arguments: dict[int, Place]
+    sealed: dict[ConstantOp, Place] = field(default_factory=dict[ConstantOp, Place])
+    opened: list[str] = field(default_factory=list[str])

@@ -1,0 +1,213 @@
+"""Finds the longest run of equal blocks in a sequence of items, such as nodes or ops.
+
+Items are compared by a number that says what they are; runs are found among the positions of items
+that occur once a block, so that the search is linear. Blocks are equal when their items are wired
+alike: to the same places of the same block or of the block before, to the very same value outside,
+or to parameters of one type, which may differ.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
+
+Place: TypeAlias = tuple[int, int]
+"""Block of a run, and position of an item in it; or number of a parameter of it."""
+
+KEPT = 4
+"""Blocks that are optimised: the first, the last, and two between them to compare."""
+
+
+class Outside(NamedTuple):
+    """What is known of a value that no item makes; -1 where it has no such number.
+
+    Attributes:
+        constant: The same for equal constants of one type.
+        parameter: The same for weights of one type, and for arguments of one type: they may
+            differ from block to block.
+    """
+
+    constant: int = -1
+    parameter: int = -1
+
+
+@dataclass
+class Items:
+    """A sequence of items, each of which reads values and makes some.
+
+    Values are numbers: from 0 on those that items make, in order, and from -1 down the others.
+
+    Attributes:
+        kinds: For each item a number; items that could take each other's place have the same.
+        reads: For each item the values that it reads.
+        makers: For each value that an item makes the item.
+        first: For each item the first value that it makes.
+        outside: Of the other values; that of -1 comes first.
+    """
+
+    kinds: list[int] = field(default_factory=list[int])
+    reads: list[Sequence[int]] = field(default_factory=list[Sequence[int]])
+    makers: list[int] = field(default_factory=list[int])
+    first: list[int] = field(default_factory=list[int])
+    outside: list[Outside] = field(default_factory=list[Outside])
+
+    def add(self, kind: int, reads: Sequence[int], results: int) -> None:
+        """Adds an item that makes so many results."""
+        self.first.append(len(self.makers))
+        self.makers += [len(self.kinds)] * results
+        self.kinds.append(kind)
+        self.reads.append(reads)
+
+    def add_outside(self, outside: Outside) -> int:
+        """Returns a new value that no item makes."""
+        self.outside.append(outside)
+        return -len(self.outside)
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """Equal blocks, one after the other.
+
+    Attributes:
+        start: The first item of the first block.
+        period: Items a block.
+        count: Blocks.
+        parameters: For each outer value of its own: the block, and which one it is there.
+    """
+
+    start: int
+    period: int
+    count: int
+    parameters: dict[int, Place] = field(default_factory=dict[int, Place])
+
+    @property
+    def length(self) -> int:
+        """Items of all blocks."""
+        return self.period * self.count
+
+    @property
+    def skipped(self) -> range:
+        """The numbers of the blocks that are copies in the end."""
+        return range(2, self.count - 2)
+
+    def place(self, item: int) -> Place | None:
+        """Returns where an item is; None where it is in no block."""
+        offset = item - self.start
+        return divmod(offset, self.period) if 0 <= offset < self.length else None
+
+
+_NONE = Repeats(0, 1, 0)
+
+
+def find_repeats(items: Items, least_repeats: int) -> Repeats | None:
+    """Returns the longest run of at least `least_repeats` equal blocks, or None."""
+    best = _NONE
+    for candidate in _candidates(items.kinds, least_repeats):
+        if candidate.length > best.length:
+            run = _Wiring(items, candidate).longest()
+            if run.length > best.length:
+                best = run
+    return best if best.count >= max(least_repeats, KEPT + 1) else None
+
+
+def _candidates(kinds: Sequence[int], least: int) -> list[Repeats]:
+    """Returns runs by kinds alone, the most regular ones first."""
+    where: dict[int, list[int]] = defaultdict(list)
+    for position, kind in enumerate(kinds):
+        where[kind].append(position)
+    found: dict[tuple[int, int, int], None] = {}
+    periods: dict[int, None] = {}
+    for positions in sorted(where.values(), key=len):
+        gaps = [b - a for a, b in pairwise(positions)]
+        if len(positions) >= least and gaps.count(gaps[0]) + 1 >= least:
+            periods.setdefault(max(gaps, key=gaps.count))
+    for period in periods:
+        start = 0
+        for position in range(len(kinds) - period + 1):
+            here = position + period < len(kinds) and kinds[position] == kinds[position + period]
+            if here:
+                continue
+            if (count := (position - start + period) // period) >= least:
+                found.setdefault((start, period, count))
+            start = position + 1
+    return [Repeats(*one) for one in found]
+
+
+@dataclass(frozen=True)
+class _Wiring:
+    """How the blocks of a run are wired."""
+
+    items: Items
+    run: Repeats
+
+    def longest(self) -> Repeats:
+        """Returns the longest part of the run whose blocks are wired alike, with its parameters.
+
+        Its first block may be wired in another way: that one is not copied.
+        """
+        best = (0, 0)
+        start = 1
+        known: list[str] | None = None
+        wiring: list[str] = []
+        for number in range(1, self.run.count - 1):
+            found = self._of(number)
+            if found is None or (known is not None and found != known):
+                start, found = (number, found) if found is not None else (number + 1, None)
+            known = found
+            if found is not None and number + 2 - (start - 1) > best[1] - best[0]:
+                best, wiring = (start - 1, number + 2), found
+        first, period = best[0], self.run.period
+        alike = Repeats(self.run.start + first * period, period, best[1] - first)
+        return alike if alike.count and self._note_parameters(alike, wiring) else _NONE
+
+    def _of(self, number: int) -> list[str] | None:
+        """Returns how a block is wired, if the one after it is wired so as well; else None."""
+        reads, period = self.items.reads, self.run.period
+        start = self.run.start + number * period
+        found: list[str] = []
+        for item in range(start, start + period):
+            for a, b in zip(reads[item], reads[item + period], strict=True):
+                kind = "same" if a == b else self._relation(number, a, b)
+                if kind is None:
+                    return None
+                found.append(kind)
+        return found
+
+    def _relation(self, number: int, a: int, b: int) -> str | None:
+        """Returns what `a` in a block and `b` in the next one have in common, None for nothing."""
+        items, run = self.items, self.run
+        if a < 0 or b < 0:
+            return _relation_outside(items.outside[~a], items.outside[~b]) if a < 0 > b else None
+        one, next_ = items.makers[a], items.makers[b]
+        alike = next_ - one == run.period and a - items.first[one] == b - items.first[next_]
+        mine, theirs = run.place(one), run.place(next_)
+        if not alike or mine is None or theirs is None:
+            return None
+        return {0: "inside", 1: "before"}.get(number - mine[0])
+
+    def _note_parameters(self, run: Repeats, wiring: Sequence[str]) -> bool:
+        """Notes which block has which parameter in which place; False where they do not match."""
+        items = self.items
+        wanted: list[int] | None = None
+        for number in reversed(range(run.count)):
+            start = run.start + number * run.period
+            flat = [value for reads in items.reads[start : start + run.period] for value in reads]
+            own = [value for value, kind in zip(flat, wiring, strict=True) if kind == "own"]
+            slots = {value: slot for slot, value in enumerate(dict.fromkeys(own))}
+            uses = [slots[value] for value in own]
+            wanted = uses if wanted is None else wanted
+            if uses != wanted or any(v >= 0 or items.outside[~v].parameter < 0 for v in slots):
+                return number == 0  # the first block may have what it likes
+            if not run.parameters.keys().isdisjoint(slots):
+                return False
+            run.parameters.update({value: (number, slot) for value, slot in slots.items()})
+        return True
+
+
+def _relation_outside(a: Outside, b: Outside) -> str | None:
+    if a.constant == b.constant >= 0:
+        return "constant"
+    return "own" if a.parameter == b.parameter >= 0 else None

@@ -1,0 +1,43 @@
+"""What is known of the blocks of a run, those that are left out as well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from xdsl.dialects.builtin import LocationAttr
+from xdsl.ir import SSAValue
+
+from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.repeats import Place
+
+
+class Blocks(Protocol):
+    """Equal blocks, one after the other, of a function that need not be there."""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        ...
+
+    @property
+    def skipped(self) -> range:
+        """The numbers of those that are copies in the end."""
+        ...
+
+    def location(self, place: Place) -> LocationAttr:
+        """Returns the location of an op."""
+        ...
+
+    def hint(self, number: int, template: str | None) -> str | None:
+        """Returns what a result in block `number` is called, whose like in the last block but one
+        is called `template`."""
+        ...
+
+    def parameter(self, place: Place) -> ConstantOp | int:
+        """Returns a parameter: a new constant, or the index of an argument."""
+        ...
+
+    def alternatives(self, slot: int) -> Iterable[SSAValue]:
+        """Yields what the blocks have in the place of a parameter."""
+        ...

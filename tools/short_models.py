@@ -1,0 +1,80 @@
+"""Models whose repeated layers are imported once, where a compilation optimises them once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+
+from ge_dialect.passes.repeats.outline_repeats import LEAST_REPEATS, shorten_model
+from ge_dialect.passes.repeats.shorten import Shortened
+from ge_dialect.repeats import KEPT
+
+if TYPE_CHECKING:
+    import onnx
+
+    from ge_dialect.frontends.onnx.importer import OpenedModel, Source
+    from ge_dialect.frontends.onnx.input_shapes import InputShapes
+
+
+@dataclass
+class ShortModel:
+    """A model without most of its layers.
+
+    Attributes:
+        module: Its function has no body yet.
+        short: What becomes that body.
+        opened: To import it again.
+        times: For each op of a layer that stands for others how many these are.
+    """
+
+    module: ModuleOp
+    short: Shortened
+    opened: OpenedModel
+    times: dict[Operation, int]
+
+    def complete(self) -> None:
+        """Gives the function of `module` its body, as imported."""
+        from ge_dialect.frontends.onnx.importer import import_model
+
+        (function,) = import_model(self.opened).body.block.ops
+        assert isinstance(function, FuncOp)
+        block = function.body.detach_block(0)
+        self.short.function.body.add_block(block)
+
+
+def load_short(
+    model: str | Path | onnx.ModelProto, input_shapes: InputShapes | str | None
+) -> tuple[ModuleOp, str, ShortModel | None]:
+    """As `load_model`, but with most of the repeated layers left out of an ONNX model, where they
+    can be; the function of the module has no body then."""
+    from ge_dialect.tools.api import load_model
+    from ge_dialect.tools.model_files import file_name
+
+    if isinstance(model, str | Path):
+        if Path(model).suffix == ".mlir":
+            return (*load_model(model, input_shapes), None)
+        found, name = _import(str(model), input_shapes), file_name(model)
+    else:
+        found, name = _import(model, input_shapes), model.graph.name or "model"
+    return (found, name, None) if isinstance(found, ModuleOp) else (found.module, name, found)
+
+
+def _import(source: Source, input_shapes: InputShapes | str | None) -> ShortModel | ModuleOp:
+    from ge_dialect.frontends.onnx.importer import import_model, open_model
+    from ge_dialect.frontends.onnx.short_import import import_short
+    from ge_dialect.tools.running import is_settled
+
+    opened = open_model(source, input_shapes)
+    found = import_short(opened, max(LEAST_REPEATS, KEPT + 1))
+    if found is None or not is_settled(found.module):
+        return import_model(opened)
+    if (short := shorten_model(found)) is None:
+        return import_model(opened)
+    repeated = found.kept[found.blocks.count - 2]
+    times = dict.fromkeys(repeated, 1 + len(found.blocks.skipped))
+    return ShortModel(found.whole, short, opened, times)
