@@ -58,6 +58,14 @@ for attempt in (lambda: setattr(x, "name_hint", "1 bad"), lambda: Strange()):
         attempt()
     except (ValueError, TypeError) as error:
         print(type(error).__name__, error)
+for operands, results in (([x, y], [kind]), ([x], [kind]), ([x, y], []), ([x, y, y], [kind])):
+    counted = AddOp.create(operands=operands, result_types=results)
+    try:
+        counted.verify()
+        print("verified")
+    except Exception as error:
+        print(type(error).__name__, error)
+print(module.verify())
 print(StringAttr("a") == StringAttr("a"), hash(IntegerAttr(1, i32)) == hash(IntegerAttr(1, i32)))
 """
 

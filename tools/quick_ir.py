@@ -8,7 +8,8 @@ return stays the same, as tests/test_quick_ir.py compares.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, TypeAlias
 
@@ -28,7 +29,16 @@ from xdsl.ir import (
     SSAValues,
     Use,
 )
-from xdsl.irdl import IRDLOperation, OptionalDef
+from xdsl.irdl import (
+    IRDLOperation,
+    OpDef,
+    OptionalDef,
+    VariadicDef,
+    VarIRConstruct,
+    get_attr_size_option,
+    get_construct_defs,
+    verify_variadic_size,
+)
 
 _GETTERS: tuple[tuple[type, str, str], ...] = (
     (SSAValue, "type", "_type"),
@@ -71,6 +81,7 @@ def quicken_ir() -> None:
         (Attribute, "__post_init__", _check_attribute),
     ):
         setattr(owner, name, method)
+    setattr(sys.modules[OpDef.__module__], verify_variadic_size.__name__, _verify_size)
 
 
 _extract_name = vars(IRWithName)["extract_valid_name"].__func__
@@ -169,6 +180,34 @@ def _defaults_of(op_class: type[IRDLOperation]) -> tuple[_Defaults, _Defaults]:
         if not isinstance(one, OptionalDef) and one.default_value is not None
     ]
     return properties, attributes
+
+
+_Counts: TypeAlias = Mapping[VarIRConstruct, int | None]
+
+_COUNTED: Mapping[VarIRConstruct, Callable[[Operation], Sequence[Any]]] = {
+    VarIRConstruct.OPERAND: attrgetter("operands"),
+    VarIRConstruct.RESULT: attrgetter("results"),
+    VarIRConstruct.REGION: attrgetter("regions"),
+    VarIRConstruct.SUCCESSOR: attrgetter("successors"),
+}
+
+
+def _verify_size(op: Operation, op_def: OpDef, construct: VarIRConstruct) -> None:
+    """As `verify_variadic_size`; of what an op has a fixed number, only that is compared."""
+    known: _Counts | None = vars(op_def).get("_ge_counts")
+    if known is None:
+        known = vars(op_def)["_ge_counts"] = {one: _fixed_count(op_def, one) for one in _COUNTED}
+    if known[construct] != len(_COUNTED[construct](op)):
+        verify_variadic_size(op, op_def, construct)
+
+
+def _fixed_count(op_def: OpDef, construct: VarIRConstruct) -> int | None:
+    """Returns how many operands, results ... ops of a definition have; None where they differ."""
+    defined = get_construct_defs(op_def, construct)
+    sized = get_attr_size_option(construct)
+    if any(isinstance(one, sized) for one in op_def.options):
+        return None
+    return None if any(isinstance(one, VariadicDef) for _, one in defined) else len(defined)
 
 
 def _check_attribute(self: Attribute) -> None:
