@@ -169,14 +169,16 @@ def decode_tensor(message: Any) -> OmTensor:
 
 
 def encode_attribute(message: Any, value: AttrValue) -> None:
-    """Fills an `AttrDef`.
+    """Fills an `AttrDef`. The message of a tuple of texts is kept, for further ops of its kernel.
 
     An empty sequence is a list of integers; integers among floats are floats.
 
     Raises:
         ValueError: The value is of another type, or an integer outside 64 bits.
     """
-    if isinstance(value, OmWeight):
+    if isinstance(value, tuple) and value and type(value[0]) is str:
+        message.CopyFrom(_texts(value))
+    elif isinstance(value, OmWeight):
         _encode_weight(message.t, value)
     elif isinstance(value, bool):
         message.b = value
@@ -190,6 +192,14 @@ def encode_attribute(message: Any, value: AttrValue) -> None:
         message.bt = value
     else:
         _encode_list(message, value)
+
+
+@lru_cache(maxsize=1024)
+def _texts(values: Sequence[Scalar]) -> Any:
+    """Returns the `AttrDef` of a list of texts."""
+    message = new("ge.proto.AttrDef")
+    _encode_list(message, values)
+    return message
 
 
 def _encode_weight(message: Any, weight: OmWeight) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -121,6 +122,7 @@ class GraphBuilder:
     shown: dict[KernelOp, dict[str, AttrValue]] = field(
         default_factory=dict[KernelOp, dict[str, AttrValue]]
     )
+    descs: dict[tuple[int, str], OmTensor] = field(default_factory=dict[tuple[int, str], OmTensor])
 
     def __post_init__(self) -> None:
         self.kernels = kernels_by_name(self.plan)
@@ -164,7 +166,7 @@ class GraphBuilder:
 
     def _const(self, op: WeightOp) -> None:
         name = self._unique(op.value.data.name)
-        desc = tensor_desc(op.result.type, "y")
+        desc = self._desc(op.result.type, "y")
         self._write(op.result, (f"{name}:0", desc))
         weight = OmWeight(desc, offset_of(op) or 0, op.size)
         self._add(const_op(name, weight, op_id=len(self.ops)))
@@ -174,34 +176,41 @@ class GraphBuilder:
         kernel = self.kernel_of(task)
         kind = _KINDS[type(task)] if kernel is None else kernel.op_type.data
         name = self._unique(nodes[-1] if nodes else f"{kind}_{task_id(task)}")
-        inputs = [self._source(value) for value in own_reads(task)]
-        outputs = [tensor_desc(value.type, f"y{i}") for i, value in enumerate(own_writes(task))]
+        reads, writes = own_reads(task), own_writes(task)
+        read_at, written_at = (tuple(map(address, values)) for values in (reads, writes))
+        inputs = [self._source(value) for value in reads]
+        outputs = [self._desc(value.type, f"y{i}") for i, value in enumerate(writes)]
         self.ids[task_id(task)] = len(self.ops)
         self._add(
             OmOp(
                 name,
                 kind,
-                inputs=tuple(source for source, _ in inputs),
-                input_descs=tuple(
-                    [
-                        OmTensor(f"x{i}", desc.dtype, desc.shape, desc.layout, desc.size)
-                        for i, (_, desc) in enumerate(inputs)
-                    ]
-                ),
+                inputs=tuple([source for source, _ in inputs]),
+                input_descs=tuple([_renamed(desc, f"x{i}") for i, (_, desc) in enumerate(inputs)]),
                 output_descs=tuple(outputs),
                 attrs={
                     **self._task_attrs(task, kernel),
-                    **place_attrs(task, stream),
-                    **(size_attrs(self.plan, own_writes(task)) if self.tells else {}),
+                    # Viewers show attributes, and none of the fields below.
+                    "stream": stream,
+                    "task": task_id(task),
+                    "input_addresses": read_at,
+                    "output_addresses": written_at,
+                    **(size_attrs(self.plan, writes) if self.tells else {}),
                 },
                 stream_id=stream,
-                input_offsets=tuple(address(value) for value in own_reads(task)),
-                output_offsets=tuple(address(value) for value in own_writes(task)),
+                input_offsets=read_at,
+                output_offsets=written_at,
                 source_nodes=nodes,
             )
         )
-        for index, (value, desc) in enumerate(zip(own_writes(task), outputs, strict=True)):
+        for index, (value, desc) in enumerate(zip(writes, outputs, strict=True)):
             self._write(value, (f"{name}:{index}", desc))
+
+    def _desc(self, type_: Attribute, port: str) -> OmTensor:
+        """Returns `tensor_desc`, made once for all values of a type."""
+        if (known := self.descs.get((id(type_), port))) is None:
+            known = self.descs[id(type_), port] = tensor_desc(type_, port)
+        return known
 
     def _task_attrs(self, task: TaskOp, kernel: KernelOp | None) -> Mapping[str, AttrValue]:
         """Returns `task_attrs`, made once for all tasks of a kernel."""
@@ -302,6 +311,12 @@ def tensor_desc(type: Attribute, port: str) -> OmTensor:
     return OmTensor(port, dtype.name, shape, size=buffer_bytes(type))
 
 
+@lru_cache(maxsize=4096)
+def _renamed(desc: OmTensor, port: str) -> OmTensor:
+    """Returns a descriptor for another port."""
+    return replace(desc, name=port)
+
+
 def _object_desc(type: Attribute, port: str) -> OmTensor:
     if is_tensor(type):
         return OmTensor(port, dtype_of(type.element_type).name, tuple(type.get_shape()))
@@ -330,27 +345,17 @@ def task_attrs(task: TaskOp, kernel: KernelOp | None) -> dict[str, AttrValue]:
     ]
     if len(inner) == 1:
         return attrs | dict(op_attrs(inner[0]))
-    attrs["fused_ops"] = [op.ge_op_type() for op in inner]
+    attrs["fused_ops"] = tuple([op.ge_op_type() for op in inner])
     return attrs
-
-
-def place_attrs(task: TaskOp, stream: int) -> dict[str, AttrValue]:
-    """Returns where and when a task runs, as attributes: viewers show no other fields."""
-    return {
-        "stream": stream,
-        "task": task_id(task),
-        "input_addresses": tuple(address(value) for value in own_reads(task)),
-        "output_addresses": tuple(address(value) for value in own_writes(task)),
-    }
 
 
 def tile_attrs(tiling: Tiling) -> dict[str, AttrValue]:
     """Returns what a viewer shows of tiles: how many, and where the values lie on the chip."""
-    loops = [f"{loop.extent} by {loop.tile}" for loop in tiling.outer]
+    loops = tuple([f"{loop.extent} by {loop.tile}" for loop in tiling.outer])
     return {
         "tiles": tiling.tiles,
         **({"tile_loops": loops} if loops else {}),
-        "on_chip": [str(buffer) for buffer in tiling.buffers],
+        "on_chip": tuple([str(buffer) for buffer in tiling.buffers]),
     }
 
 

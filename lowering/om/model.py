@@ -5,8 +5,9 @@ refuses to open is never written. Source: Netron's reader of the format, and GE'
 `model_serialize.cc` for the helper attributes.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from ge_dialect.lowering.om.attributes import (
@@ -256,39 +257,49 @@ def _encode_op(message: Any, op: OmOp, consts: set[str]) -> None:
     message.name, message.type = op.name, op.type
     message.id, message.stream_id = op.id, op.stream_id
     message.input.extend(op.inputs)
-    for name in op.inputs:
-        source, _, index = name.rpartition(":")
-        message.src_name.append(source)
-        message.src_index.append(int(index or 0))
-        message.is_input_const.append(source in consts)
+    ends = [name.rpartition(":") for name in op.inputs]
+    message.src_name.extend([source for source, _, _ in ends])
+    message.src_index.extend([int(index or 0) for _, _, index in ends])
+    message.is_input_const.extend([source in consts for source, _, _ in ends])
     for desc in op.input_descs:
         encode_tensor(
             message.input_desc.add(), desc or OmTensor("", "undefined", ()), is_input=True
         )
     for desc in op.output_descs:
         encode_tensor(message.output_desc.add(), desc, is_input=False)
-    message.input_name.extend(desc.name if desc else "" for desc in op.input_descs)
+    inputs = tuple([desc.name if desc else "" for desc in op.input_descs])
+    outputs = tuple([desc.name for desc in op.output_descs])
+    message.input_name.extend(inputs)
     message.input_i.extend(op.input_offsets)
     message.output_i.extend(op.output_offsets)
     message.workspace.extend(offset for offset, _ in op.workspaces)
     message.workspace_bytes.extend(size for _, size in op.workspaces)
     message.subgraph_name.extend(op.subgraphs)
-    for name, value in {**op.attrs, **_derived_attributes(op)}.items():
+    nodes = {ORIGINAL_NAMES: [*op.source_nodes]} if op.source_nodes else {}
+    for name, value in {**op.attrs, **nodes}.items():
         encode_attribute(message.attr[name], value)
+    for name, attribute in (
+        *_port_attributes("input", inputs),
+        *_port_attributes("output", outputs),
+    ):
+        message.attr[name].CopyFrom(attribute)
 
 
-def _derived_attributes(op: OmOp) -> dict[str, AttrValue]:
-    """Returns the attributes that tell other readers names of ports and where the op came from."""
-    inputs = [(desc.name, i) for i, desc in enumerate(op.input_descs) if desc and desc.name]
-    outputs = [(desc.name, i) for i, desc in enumerate(op.output_descs) if desc.name]
-    attrs: dict[str, AttrValue] = {}
-    for kind, ports in (("input", inputs), ("output", outputs)):
-        if ports:
-            attrs[f"_{kind}_name_key"] = tuple(name for name, _ in ports)
-            attrs[f"_{kind}_name_value"] = tuple(index for _, index in ports)
-    if op.source_nodes:
-        attrs[ORIGINAL_NAMES] = op.source_nodes
-    return attrs
+@lru_cache(maxsize=4096)
+def _port_attributes(kind: str, names: tuple[str, ...]) -> Sequence[tuple[str, Any]]:
+    """Returns the attributes that tell other readers the names of ports, as messages.
+
+    Args:
+        kind: `input` or `output`.
+        names: One a port; "" where it has none.
+    """
+    ports = [(name, index) for index, name in enumerate(names) if name]
+    if not ports:
+        return ()
+    key, value = new("ge.proto.AttrDef"), new("ge.proto.AttrDef")
+    encode_attribute(key, [name for name, _ in ports])
+    encode_attribute(value, [index for _, index in ports])
+    return (f"_{kind}_name_key", key), (f"_{kind}_name_value", value)
 
 
 def _decode_graph(message: Any) -> OmGraph:

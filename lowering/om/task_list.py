@@ -27,7 +27,7 @@ from ge_dialect.ge_exec import (
     WeightOp,
 )
 from ge_dialect.ge_exec.control import TaskOp, inner_tasks, task_id
-from ge_dialect.ge_exec.memory import base_of, buffer_bytes, offset_of
+from ge_dialect.ge_exec.memory import Storage, base_of, buffer_bytes, offset_of
 from ge_dialect.lowering.om.tasks import OmTask, TaskType
 
 
@@ -137,8 +137,9 @@ class TaskList:
 
     def _logical(self, value: SSAValue) -> int:
         """Returns an address as a task holds it: weights lie behind the work arena."""
-        offset = address(value)
-        return offset + self.work_size if isinstance(base_of(value)[0], WeightOp) else offset
+        owner, inner = base_of(value)
+        behind = self.work_size if type(owner) is WeightOp else 0
+        return inner + behind + _start_of(owner)
 
 
 def _next_ids(ops: Sequence[Operation]) -> list[int]:
@@ -155,4 +156,8 @@ def _next_ids(ops: Sequence[Operation]) -> list[int]:
 def address(value: SSAValue) -> int:
     """Returns the byte offset of a buffer value in its arena; an object has none, which is 0."""
     owner, inner = base_of(value)
-    return inner + (0 if isinstance(owner, ObjectOp) else offset_of(owner) or 0)
+    return inner + _start_of(owner)
+
+
+def _start_of(owner: Storage) -> int:
+    return 0 if isinstance(owner, ObjectOp) else offset_of(owner) or 0
