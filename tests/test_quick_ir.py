@@ -15,7 +15,7 @@ if sys.argv[1] == "quick":
     quicken_ir()
 from xdsl.dialects.builtin import IntAttr, IntegerAttr, ModuleOp, StringAttr, i32
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Region
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from ge_dialect.ge.binary import AddOp
 from ge_dialect.ge.types import tensor_type
 from xdsl.dialects.builtin import f32
@@ -66,6 +66,16 @@ for operands, results in (([x, y], [kind]), ([x], [kind]), ([x, y], []), ([x, y,
     except Exception as error:
         print(type(error).__name__, error)
 print(module.verify())
+class Mine(AddOp):
+    name = "ge.mine"
+things = (first, x, first.result, block, module, kind, StringAttr("a"), Mine, 1)
+classes = (AddOp, Mine, ModuleOp, Operation, Attribute, StringAttr, SSAValue, OpResult, Block)
+print([[isinstance(one, kind_) for kind_ in classes] for one in things])
+print([[issubclass(one, other) for other in classes] for one in classes])
+try:
+    Attribute()
+except TypeError as error:
+    print(error)
 print(StringAttr("a") == StringAttr("a"), hash(IntegerAttr(1, i32)) == hash(IntegerAttr(1, i32)))
 """
 

@@ -9,6 +9,7 @@ return stays the same, as tests/test_quick_ir.py compares.
 from __future__ import annotations
 
 import sys
+from abc import ABC, ABCMeta
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, TypeAlias
@@ -55,6 +56,14 @@ _GETTERS: tuple[tuple[type, str, str], ...] = (
 _BY_IDENTITY: tuple[type, ...] = (SSAValue, Operation.__mro__[1], IRDLOperation)
 """Classes that compare and hash by identity, each in methods of its own."""
 
+_IR: tuple[type, ...] = tuple(
+    base
+    for owner in (Operation, Region, Block, SSAValue)
+    for base in owner.__mro__
+    if type(base) is ABCMeta and base is not ABC
+)
+"""Abstract classes of IR."""
+
 _SOUND: set[type] = set()
 """Classes of attributes that are known to be of one of the two kinds."""
 
@@ -82,6 +91,26 @@ def quicken_ir() -> None:
     ):
         setattr(owner, name, method)
     setattr(sys.modules[OpDef.__module__], verify_variadic_size.__name__, _verify_size)
+    _quicken_checks()
+
+
+class _Plain(ABCMeta):
+    """The kind of an abstract class that has no subclasses but those which inherit from it, so that
+    `isinstance` asks for nothing else."""
+
+    __instancecheck__ = type.__instancecheck__
+    __subclasscheck__ = type.__subclasscheck__
+
+
+def _quicken_checks() -> None:
+    """Makes `isinstance` cheap for ops, values and attributes, which passes ask it for each time
+    they look at one; also for classes that are made later."""
+    waiting: list[type] = [Attribute, *_IR]
+    while waiting:
+        one = waiting.pop()
+        waiting += type.__subclasses__(one)
+        if type(one) is ABCMeta:
+            one.__class__ = _Plain  # pyright: ignore[reportAttributeAccessIssue]  # of one layout
 
 
 _extract_name = vars(IRWithName)["extract_valid_name"].__func__
