@@ -45,6 +45,11 @@ def _segments(inputs: int, outputs: int) -> DenseArrayBase:
     return DenseArrayBase.from_list(i32, [inputs, outputs])
 
 
+@lru_cache(maxsize=1024)
+def _symbol(name: str) -> SymbolRefAttr:
+    return SymbolRefAttr(name)
+
+
 @irdl_op_definition
 class LaunchOp(FormattedOp):
     """Runs a kernel on buffers: reads `inputs`, writes `outputs`.
@@ -82,7 +87,7 @@ class LaunchOp(FormattedOp):
             operands=[*inputs, *outputs],
             properties={
                 "id": int_attr(id),
-                "kernel": SymbolRefAttr(kernel),
+                "kernel": _symbol(kernel),
                 "operandSegmentSizes": _segments(len(inputs), len(outputs)),
             },
         )
