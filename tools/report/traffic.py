@@ -7,7 +7,7 @@ in the machine model.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -58,21 +58,26 @@ def graph_traffic(module: ModuleOp) -> int:
     total = 0
     known: dict[int, tuple[Attribute, int]] = {}  # by identity: equal types are mostly one object
 
-    def size_of(value: SSAValue) -> int:
-        type_ = value.type
-        if (found := known.get(id(type_))) is None:
-            found = known[id(type_)] = type_, byte_size(type_) or 0
-        return found[1]
+    def size_of(values: Sequence[SSAValue]) -> int:
+        total = 0
+        for value in values:
+            type_ = value.type
+            if (found := known.get(id(type_))) is None:
+                found = known[id(type_)] = type_, byte_size(type_) or 0
+            total += found[1]
+        return total
 
     with greatest_of(module):
         for op in graph_ops(module):
             if op.view_of() is not None or (op.regions and not isinstance(op, FusionOp)):
                 continue
-            total += sum(map(size_of, op.results))
+            total += size_of(op.results)
+            if not may_pick(op):
+                total += size_of(operands_of(op))
+                continue
             for index, value in enumerate(operands_of(op)):
-                parts = parts_of(op, index) if may_pick(op) else None
-                size = size_of(value)
-                total += size if parts is None else min(size, sum(map(size_of, parts)))
+                size, parts = size_of((value,)), parts_of(op, index)
+                total += size if parts is None else min(size, size_of(parts))
     return total
 
 
