@@ -76,6 +76,8 @@ try:
     Attribute()
 except TypeError as error:
     print(error)
+twin = tensor_type.__wrapped__(f32, (4,))
+print(twin is kind, twin == kind, hash(twin) == hash(kind), {kind: 1}[twin])
 print(StringAttr("a") == StringAttr("a"), hash(IntegerAttr(1, i32)) == hash(IntegerAttr(1, i32)))
 """
 

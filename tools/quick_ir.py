@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, TypeAlias
 
-from xdsl.dialects.builtin import UNKNOWN_LOC
+from xdsl.dialects.builtin import UNKNOWN_LOC, MemRefType, TensorType
 from xdsl.ir import (
     Attribute,
     Block,
@@ -92,6 +92,20 @@ def quicken_ir() -> None:
         setattr(owner, name, method)
     setattr(sys.modules[OpDef.__module__], verify_variadic_size.__name__, _verify_size)
     _quicken_checks()
+    for owner in (TensorType, MemRefType):
+        setattr(owner, "__hash__", _kept_hash(owner.__hash__))  # noqa: B010  # as above
+
+
+def _kept_hash(whole: Callable[[Any], int]) -> Callable[[Any], int]:
+    """Returns what computes a hash once for each object, which nobody changes."""
+
+    def hash_(self: Any) -> int:
+        kept: dict[str, int] = self.__dict__
+        if (known := kept.get("_ge_hash")) is None:
+            known = kept["_ge_hash"] = whole(self)
+        return known
+
+    return hash_
 
 
 class _Plain(ABCMeta):
@@ -211,22 +225,22 @@ def _defaults_of(op_class: type[IRDLOperation]) -> tuple[_Defaults, _Defaults]:
     return properties, attributes
 
 
-_Counts: TypeAlias = Mapping[VarIRConstruct, int | None]
-
-_COUNTED: Mapping[VarIRConstruct, Callable[[Operation], Sequence[Any]]] = {
-    VarIRConstruct.OPERAND: attrgetter("operands"),
-    VarIRConstruct.RESULT: attrgetter("results"),
-    VarIRConstruct.REGION: attrgetter("regions"),
-    VarIRConstruct.SUCCESSOR: attrgetter("successors"),
+_COUNTED: Mapping[int, Callable[[Operation], Sequence[Any]]] = {
+    id(VarIRConstruct.OPERAND): attrgetter("operands"),
+    id(VarIRConstruct.RESULT): attrgetter("results"),
+    id(VarIRConstruct.REGION): attrgetter("regions"),
+    id(VarIRConstruct.SUCCESSOR): attrgetter("successors"),
 }
+"""What an op has of each kind; by identity, since the hash of an enum is computed in Python."""
 
 
 def _verify_size(op: Operation, op_def: OpDef, construct: VarIRConstruct) -> None:
     """As `verify_variadic_size`; of what an op has a fixed number, only that is compared."""
-    known: _Counts | None = vars(op_def).get("_ge_counts")
+    known: Mapping[int, int | None] | None = vars(op_def).get("_ge_counts")
     if known is None:
-        known = vars(op_def)["_ge_counts"] = {one: _fixed_count(op_def, one) for one in _COUNTED}
-    if known[construct] != len(_COUNTED[construct](op)):
+        counts = {id(one): _fixed_count(op_def, one) for one in VarIRConstruct}
+        known = vars(op_def)["_ge_counts"] = counts
+    if known[id(construct)] != len(_COUNTED[id(construct)](op)):
         verify_variadic_size(op, op_def, construct)
 
 

@@ -136,12 +136,15 @@ def encode_tensor(message: Any, tensor: OmTensor, *, is_input: bool | None = Non
     An element type without a number below 32, which is as far as viewers go, is given as bytes of
     unsigned integers or as undefined, with its name in the attribute `origin_data_type`.
     """
-    message.CopyFrom(_descriptor(tensor, is_input))
+    # Kept with the tensor itself: a model has few, and to look them up by value hashes them.
+    name = f"_message_{is_input}"
+    if (known := vars(tensor).get(name)) is None:
+        known = vars(tensor)[name] = _descriptor(tensor, is_input)
+    message.CopyFrom(known)
 
 
-@lru_cache(maxsize=4096)
 def _descriptor(tensor: OmTensor, is_input: bool | None) -> Any:
-    """Returns a `TensorDescriptor`; a model has few different ones."""
+    """Returns a `TensorDescriptor`."""
     message = new("ge.proto.TensorDescriptor")
     message.name = tensor.name
     message.dtype = _PROTO_DTYPES.get(tensor.dtype, 4 if tensor.dtype.startswith("f8") else 0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -123,6 +122,9 @@ class GraphBuilder:
         default_factory=dict[KernelOp, dict[str, AttrValue]]
     )
     descs: dict[tuple[int, str], OmTensor] = field(default_factory=dict[tuple[int, str], OmTensor])
+    renamed: dict[tuple[int, str], tuple[OmTensor, OmTensor]] = field(
+        default_factory=dict[tuple[int, str], tuple[OmTensor, OmTensor]]
+    )
 
     def __post_init__(self) -> None:
         self.kernels = kernels_by_name(self.plan)
@@ -186,7 +188,9 @@ class GraphBuilder:
                 name,
                 kind,
                 inputs=tuple([source for source, _ in inputs]),
-                input_descs=tuple([_renamed(desc, f"x{i}") for i, (_, desc) in enumerate(inputs)]),
+                input_descs=tuple(
+                    [self._renamed(desc, f"x{i}") for i, (_, desc) in enumerate(inputs)]
+                ),
                 output_descs=tuple(outputs),
                 attrs={
                     **self._task_attrs(task, kernel),
@@ -211,6 +215,13 @@ class GraphBuilder:
         if (known := self.descs.get((id(type_), port))) is None:
             known = self.descs[id(type_), port] = tensor_desc(type_, port)
         return known
+
+    def _renamed(self, desc: OmTensor, port: str) -> OmTensor:
+        """Returns a descriptor for another port."""
+        known = self.renamed.get((id(desc), port))
+        if known is None or known[0] is not desc:
+            known = self.renamed[id(desc), port] = desc, replace(desc, name=port)
+        return known[1]
 
     def _task_attrs(self, task: TaskOp, kernel: KernelOp | None) -> Mapping[str, AttrValue]:
         """Returns `task_attrs`, made once for all tasks of a kernel."""
@@ -309,12 +320,6 @@ def tensor_desc(type: Attribute, port: str) -> OmTensor:
     dtype = dtype_of(buffer_element(type))
     shape = tuple(dim if isinstance(dim, int) else -1 for dim in buffer_shape(type))
     return OmTensor(port, dtype.name, shape, size=buffer_bytes(type))
-
-
-@lru_cache(maxsize=4096)
-def _renamed(desc: OmTensor, port: str) -> OmTensor:
-    """Returns a descriptor for another port."""
-    return replace(desc, name=port)
 
 
 def _object_desc(type: Attribute, port: str) -> OmTensor:
