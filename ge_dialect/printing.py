@@ -8,7 +8,6 @@ of fixed type. It also prints zeros of both signs as one splat.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from io import StringIO
 from typing import Any, TypeGuard, cast
 
@@ -21,6 +20,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     NameLoc,
     NoneAttr,
+    SymbolRefAttr,
     TensorType,
     UnknownLoc,
     i1,
@@ -30,6 +30,9 @@ from xdsl.printer import Printer
 
 from ge_dialect.ge.base import FormattedOp
 from ge_dialect.literals import quoted, quoted_list
+
+_REPEATED = frozenset((TensorType, MemRefType, SymbolRefAttr, UnknownLoc))
+"""Attributes whose text is kept, since a module has the same ones again and again."""
 
 
 class ExactPrinter(Printer):
@@ -52,8 +55,7 @@ class ExactPrinter(Printer):
     def print_attribute(self, attribute: Attribute) -> None:
         """Prints an attribute; dense floats that have no exact decimal text by their bytes.
 
-        The text of a tensor or buffer type or of a location is kept: a module prints the same ones
-        again and again.
+        The text of types, symbols and locations is kept.
         """
         if (text := self._kept_text(attribute)) is not None:
             self.print_string(text)
@@ -78,29 +80,27 @@ class ExactPrinter(Printer):
         """Returns what `print_attribute` prints."""
         if (text := self._kept_text(attribute)) is not None:
             return text
-        return self._aside(lambda: self.print_attribute(attribute))
+        stream, self.stream = self.stream, StringIO()
+        line, column = self._current_line, self._current_column
+        try:
+            self.print_attribute(attribute)
+            return self.stream.getvalue()
+        finally:
+            self.stream, self._current_line, self._current_column = stream, line, column
 
     def name_of(self, value: SSAValue) -> str:
         """Returns what `print_ssa_value` prints; gives the value a name where it has none."""
-        if (name := self._ssa_values.get(value)) is not None:
-            return f"%{name}"
-        return self._aside(lambda: self.print_ssa_value(value))
-
-    def _aside(self, print_: Callable[[], object]) -> str:
-        """Returns what is printed meanwhile, and is not written."""
-        stream, self.stream = self.stream, StringIO()
-        before = self._current_line, self._current_column
-        try:
-            print_()
-            return self.stream.getvalue()
-        finally:
-            self.stream = stream
-            self._current_line, self._current_column = before
+        if (name := self._ssa_values.get(value)) is None:
+            stream, self.stream = self.stream, StringIO()  # the name alone is wanted
+            column = self._current_column
+            name = self.print_ssa_value(value)
+            self.stream, self._current_column = stream, column
+        return f"%{name}"
 
     def _kept_text(self, attribute: Attribute) -> str | None:
         """Returns the text of an attribute of a kind that is kept; None of another."""
         kind = type(attribute)  # no subclass: xDSL's attributes are final
-        if kind is TensorType or kind is MemRefType or kind is UnknownLoc:
+        if kind in _REPEATED:
             text_of = _plain_text
         elif (kind is FusedLoc or kind is NameLoc) and not self.printing_location:
             text_of = location_text
@@ -135,11 +135,13 @@ def location_text(location: Attribute) -> str:
         if not isinstance(location.metadata, NoneAttr):
             return _plain_text(location)
         parts = cast("ArrayAttr[Attribute]", location.locations).data
-    names: list[str] = []
-    for part in parts:
-        if not isinstance(part, NameLoc) or not isinstance(part.location, NoneAttr):
-            return _plain_text(location)
-        names.append(part.desc.data)
+    names = [
+        part.desc.data
+        for part in parts
+        if type(part) is NameLoc and type(part.location) is NoneAttr
+    ]
+    if len(names) < len(parts):
+        return _plain_text(location)
     return f"loc(fused[{quoted_list(names)}])" if fused else f"loc({quoted(names[0])})"
 
 

@@ -48,7 +48,7 @@ class Overwrites:
                 what = f"{describe_task(task)} writes over the number of its slice"
                 raise GEError(CODE, what)
             for i, source in enumerate(read):
-                if not overlap(source, target):
+                if source.arena is not target.arena or not overlap(source, target):
                     continue
                 same = (source.start, source.end) == (target.start, target.end)
                 if not same or (i, j) not in self._pairs_of(task):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Attribute, Block, SSAValue
 
+from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.base import GEOp, int_attr, ints_attr, set_type
 from ge_dialect.ge.constants import ConstantOp, is_dense
 from ge_dialect.ge.convolution import ConvTransposeOp, WindowContractionOp
@@ -51,9 +52,9 @@ def tile_body(kernel: KernelOp, tiling: Tiling, spans: Sequence[Span]) -> TileBo
     block = kernel.body.clone().block
     cutter = TileCutter(block, tiling)
     tile = cutter.at(spans)
-    for value in tile.of_value:
-        type_, shape = tensor_of(value), tile.shape(value)
-        if shape is not None and shape != type_.get_shape():
+    for value, shape in tile.shapes.items():
+        type_ = tensor_of(value)
+        if shape != type_.get_shape():
             set_type(value, tensor_type(type_.element_type, shape))
     for op in cutter.ops:
         op.properties.update(tile.properties[op])
@@ -93,24 +94,22 @@ class TileSpans:
 
     Attributes:
         of_value: One span a dimension.
+        shapes: What they make of each value; constants have no tiles.
         parts: For each op, the parts of operands whose tiles have more than it needs, by operand.
         properties: For each op, those that change.
     """
 
     of_value: Mapping[SSAValue, Sequence[Span]]
+    shapes: Mapping[SSAValue, tuple[int, ...]]
     parts: Mapping[GEOp, Mapping[int, Sequence[Span]]]
     properties: Mapping[GEOp, Mapping[str, Attribute]]
 
-    def shape(self, value: SSAValue) -> tuple[int, ...] | None:
-        """Returns the shape of the tile of a value; None where it has none, as constants."""
-        spans = self.of_value.get(value)
-        return None if spans is None else _lengths(spans)
-
-    def read_shape(self, op: GEOp, index: int) -> tuple[int, ...] | None:
-        """Returns the shape of what an op reads of an operand; None of a whole constant."""
-        if (part := self.parts[op].get(index)) is not None:
-            return _lengths(part)
-        return self.shape(op.operands[index])
+    def read_shapes(self, op: GEOp) -> list[tuple[int, ...] | None]:
+        """Returns the shapes of what an op reads of its operands; None of a whole constant."""
+        found = [self.shapes.get(operand) for operand in operands_of(op)]
+        for index, part in self.parts[op].items():
+            found[index] = _lengths(part)
+        return found
 
 
 def _lengths(spans: Sequence[Span]) -> tuple[int, ...]:
@@ -152,14 +151,15 @@ class TileCutter:
         properties: dict[GEOp, Mapping[str, Attribute]] = {}
         for op in self.ops:
             parts[op], properties[op] = self._changes(op, spans)
-        for value, found in spans.items():
-            pairs = zip(found, self._shapes[value], strict=True)
-            if any(end <= start and whole > 0 for (start, end), whole in pairs):
-                raise ValueError(f"a tile has elements {found}")
+        shapes = {value: _lengths(found) for value, found in spans.items()}
+        for value, shape in shapes.items():
+            pairs = zip(shape, self._shapes[value], strict=True)
+            if min(shape, default=1) <= 0 and any(size <= 0 < whole for size, whole in pairs):
+                raise ValueError(f"a tile has elements {spans[value]}")
         for op in self.ops:
             for index, part in parts[op].items():
                 self._check_part(op, index, part, spans)
-        return TileSpans(spans, parts, properties)
+        return TileSpans(spans, shapes, parts, properties)
 
     def _changes(
         self, op: GEOp, spans: Mapping[SSAValue, list[Span]]
@@ -177,7 +177,7 @@ class TileCutter:
         """Returns the parts of operands whose tiles have more than the op needs."""
         wanted = spans[op.results[0]]
         parts: dict[int, Sequence[Span]] = {}
-        for index, operand in enumerate(op.operands):
+        for index, operand in enumerate(operands_of(op)):
             if (aligned := self._aligned.get((op, index))) is None:
                 aligned = self._aligned[op, index] = aligned_axes(op, index)
             if not aligned:

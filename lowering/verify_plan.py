@@ -156,8 +156,10 @@ class Checker:
         self.check_in_place(task, read, written)
         for access in read:
             for segment in self.covered(access):
-                check_value(segment, access, task)
-                _expect_after(task, place, segment.writer, access)
+                if segment.owner is not access.owner:
+                    check_value(segment, access, task)
+                if segment.writer is not None:
+                    _expect_after(task, place, segment.writer, access)
         for access in written:
             self._check_write(task, place, access)
         self._commit(task, place, read, written)
@@ -225,7 +227,8 @@ class Checker:
             if isinstance(lost, InputOp | WeightOp) and lost is not access.owner:
                 what = f"{describe(access.owner)} over {describe(lost)}"
                 raise GEError(CODE, f"{describe_task(task)} writes {what}")
-            _expect_after(task, place, segment.writer, access)
+            if segment.writer is not None:
+                _expect_after(task, place, segment.writer, access)
             for reader in segment.readers.values():
                 _expect_after(task, place, reader, access)
 
@@ -284,10 +287,8 @@ def check_value(segment: Segment, access: Access, reader: TaskOp | OutputOp) -> 
     )
 
 
-def _expect_after(
-    task: TaskOp, place: Place, other: tuple[TaskOp, Place] | None, access: Access
-) -> None:
-    if other is None or other[1] is place:
+def _expect_after(task: TaskOp, place: Place, other: tuple[TaskOp, Place], access: Access) -> None:
+    if other[1] is place:
         return  # tasks of one branch or loop run one after the other
     if not place.after(other[1]):
         raise GEError(

@@ -18,6 +18,7 @@ from xdsl.ir import Block, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.attention import FlashAttentionOp
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
@@ -75,22 +76,28 @@ def verify_tiles(kernel: KernelOp, sizes: Mapping[str, int] | None) -> None:
         _Check(kernel, tiling, sizes).run()
 
 
-def _on_tile(op: GEOp, tile: TileSpans) -> GEOp:
-    """Returns a copy of an op, outside of any block, that reads and makes one tile."""
-    reads = [tile.read_shape(op, index) for index in range(len(op.operands))]
+def _on_tile(op: GEOp, tile: TileSpans, reads: Sequence[tuple[int, ...] | None]) -> GEOp:
+    """Returns a copy of an op, outside of any block, that reads and makes one tile.
+
+    Args:
+        op: Of the body.
+        tile: Where tiles begin and end.
+        reads: Shapes of what the op reads of its operands; None of a whole constant.
+    """
+    operands = operands_of(op)
     given = Block(
         arg_types=[
             value.type if shape is None else tensor_type(tensor_of(value).element_type, shape)
-            for value, shape in zip(op.operands, reads, strict=True)
+            for value, shape in zip(operands, reads, strict=True)
         ]
     )
     return type(op).create(
         operands=[
             value if shape is None else arg  # of a constant an op may ask for its elements
-            for value, shape, arg in zip(op.operands, reads, given.args, strict=True)
+            for value, shape, arg in zip(operands, reads, given.args, strict=True)
         ],
         result_types=[
-            tensor_type(tensor_of(result).element_type, tile.shape(result) or ())
+            tensor_type(tensor_of(result).element_type, tile.shapes[result])
             for result in op.results
         ],
         properties={**op.properties, **tile.properties[op]},
@@ -192,17 +199,15 @@ class _Check:
             except ValueError as error:
                 raise self._fail(str(error)) from error
             for op in self.ops:
-                shapes = (
-                    *(tile.read_shape(op, index) for index in range(len(op.operands))),
-                    *map(tile.shape, op.results),
-                )
-                key = (op, shapes, *tile.properties[op].items())
+                reads = tile.read_shapes(op)
+                made = [tile.shapes[result] for result in op.results]
+                key = (op, *reads, *made, *tile.properties[op].items())
                 if key not in seen:
                     seen.add(key)
-                    self._check_op(op, tile)
+                    self._check_op(op, tile, reads)
 
-    def _check_op(self, op: GEOp, tile: TileSpans) -> None:
-        alone = _on_tile(op, tile)
+    def _check_op(self, op: GEOp, tile: TileSpans, reads: Sequence[tuple[int, ...] | None]) -> None:
+        alone = _on_tile(op, tile, reads)
         try:
             alone.verify_()
         except VerifyException as error:

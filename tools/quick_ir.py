@@ -12,7 +12,7 @@ import sys
 from abc import ABC, ABCMeta
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, MemRefType, TensorType
 from xdsl.ir import (
@@ -93,19 +93,23 @@ def quicken_ir() -> None:
     setattr(sys.modules[OpDef.__module__], verify_variadic_size.__name__, _verify_size)
     _quicken_checks()
     for owner in (TensorType, MemRefType):
-        setattr(owner, "__hash__", _kept_hash(owner.__hash__))  # noqa: B010  # as above
+        setattr(owner, "__hash__", _kept("_ge_hash", owner.__hash__))  # noqa: B010  # as above
+        setattr(owner, "get_shape", _kept("_ge_sizes", owner.get_shape))  # noqa: B010
 
 
-def _kept_hash(whole: Callable[[Any], int]) -> Callable[[Any], int]:
-    """Returns what computes a hash once for each object, which nobody changes."""
+_T = TypeVar("_T")
 
-    def hash_(self: Any) -> int:
-        kept: dict[str, int] = self.__dict__
-        if (known := kept.get("_ge_hash")) is None:
-            known = kept["_ge_hash"] = whole(self)
+
+def _kept(name: str, method: Callable[[Any], _T]) -> Callable[[Any], _T]:
+    """Returns a method that is asked once for each object, which nobody changes."""
+
+    def kept(self: Any) -> _T:
+        fields: dict[str, _T] = self.__dict__
+        if (known := fields.get(name)) is None:
+            known = fields[name] = method(self)
         return known
 
-    return hash_
+    return kept
 
 
 class _Plain(ABCMeta):
