@@ -377,8 +377,5 @@ def base_of(value: SSAValue) -> tuple[Storage, int]:
 
 def offset_of(op: PlacedOp) -> int | None:
     """Returns the planned byte offset of an op, None before planning."""
-    return None if op.offset is None else _number(op.offset)
-
-
-def _number(attr: IntegerAttr) -> int:
-    return attr.value.data
+    offset: IntegerAttr | None = op.offset
+    return None if offset is None else offset.value.data

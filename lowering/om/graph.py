@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -14,15 +14,12 @@ from xdsl.dialects.builtin import (
     IntegerType,
     StringAttr,
     UnitAttr,
-    UnrankedTensorType,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
-from ge_dialect.ge.dtypes import dtype_of
-from ge_dialect.ge.types import is_tensor
 from ge_dialect.ge_exec import (
     ArenaOp,
     BranchOp,
@@ -38,12 +35,12 @@ from ge_dialect.ge_exec import (
     kernels_by_name,
 )
 from ge_dialect.ge_exec.control import TaskOp, flatten, own_reads, own_writes, task_id
-from ge_dialect.ge_exec.memory import ObjectType, Storage, buffer_bytes, is_buffer, offset_of
+from ge_dialect.ge_exec.memory import Storage, buffer_bytes, offset_of
 from ge_dialect.ge_exec.spans import span_of, start_of
-from ge_dialect.ge_exec.storage import buffer_element, buffer_shape
 from ge_dialect.ge_exec.tiling import Tiling
 from ge_dialect.locations import location_names
 from ge_dialect.lowering.om.attributes import AttrValue, OmTensor, OmWeight
+from ge_dialect.lowering.om.descriptors import Descriptors
 from ge_dialect.lowering.om.model import OmGraph, OmModel, OmOp, const_op
 from ge_dialect.lowering.om.task_list import TaskList, address
 from ge_dialect.lowering.size_texts import size_attrs
@@ -84,7 +81,12 @@ def om_model(plan: PlanOp, name: str, weight_size: int, soc: str | None = None) 
     builder = GraphBuilder(plan)
     ops = builder.build()
     sizes = {op.arena_name.data: op.size.value.data for op in _arenas(plan)}
-    events = {op.event.value.data for op in plan.walk() if isinstance(op, RecordOp)}
+    events = {
+        op.event.value.data
+        for stream in plan.streams
+        for op in stream.body.block.ops
+        if isinstance(op, RecordOp)
+    }
     work = sum(size for arena, size in sizes.items() if arena != "weights")
     tasks = TaskList(builder.ids, work)
     return OmModel(
@@ -121,14 +123,14 @@ class GraphBuilder:
     shown: dict[KernelOp, dict[str, AttrValue]] = field(
         default_factory=dict[KernelOp, dict[str, AttrValue]]
     )
-    descs: dict[tuple[int, str], OmTensor] = field(default_factory=dict[tuple[int, str], OmTensor])
-    renamed: dict[tuple[int, str], tuple[OmTensor, OmTensor]] = field(
-        default_factory=dict[tuple[int, str], tuple[OmTensor, OmTensor]]
-    )
+    descs: Descriptors = field(default_factory=Descriptors)
+    places: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
 
     def __post_init__(self) -> None:
         self.kernels = kernels_by_name(self.plan)
-        self.tells = any(not op.is_early for op in self.plan.symbols)
+        symbols = self.plan.symbols
+        self.has_symbols = bool(symbols)
+        self.tells = any(not op.is_early for op in symbols)
 
     def build(self) -> list[OmOp]:
         """Returns `Data`, `Const`, one op a task in order, and `NetOutput`.
@@ -153,14 +155,17 @@ class GraphBuilder:
 
     def _data(self, index: int, op: InputOp) -> None:
         name = self._unique(op.io_name.data)
-        desc = tensor_desc(op.result.type, "y")
+        desc = self.descs.of(op.result.type, "y")
         self._write(op.result, (f"{name}:0", desc))
         self._add(
             OmOp(
                 name,
                 "Data",
                 output_descs=(desc,),
-                attrs={"index": index, **size_attrs(self.plan, [op.result])},
+                attrs={
+                    "index": index,
+                    **(size_attrs(self.plan, [op.result]) if self.has_symbols else {}),
+                },
                 stream_id=-1,
                 output_offsets=(offset_of(op) or 0,),
             )
@@ -168,7 +173,7 @@ class GraphBuilder:
 
     def _const(self, op: WeightOp) -> None:
         name = self._unique(op.value.data.name)
-        desc = self._desc(op.result.type, "y")
+        desc = self.descs.of(op.result.type, "y")
         self._write(op.result, (f"{name}:0", desc))
         weight = OmWeight(desc, offset_of(op) or 0, op.size)
         self._add(const_op(name, weight, op_id=len(self.ops)))
@@ -179,9 +184,9 @@ class GraphBuilder:
         kind = _KINDS[type(task)] if kernel is None else kernel.op_type.data
         name = self._unique(nodes[-1] if nodes else f"{kind}_{task_id(task)}")
         reads, writes = own_reads(task), own_writes(task)
-        read_at, written_at = (tuple(map(address, values)) for values in (reads, writes))
+        read_at, written_at = (tuple(map(self._address, values)) for values in (reads, writes))
         inputs = [self._source(value) for value in reads]
-        outputs = [self._desc(value.type, f"y{i}") for i, value in enumerate(writes)]
+        outputs = [self.descs.of(value.type, f"y{i}") for i, value in enumerate(writes)]
         self.ids[task_id(task)] = len(self.ops)
         self._add(
             OmOp(
@@ -189,7 +194,7 @@ class GraphBuilder:
                 kind,
                 inputs=tuple([source for source, _ in inputs]),
                 input_descs=tuple(
-                    [self._renamed(desc, f"x{i}") for i, (_, desc) in enumerate(inputs)]
+                    [self.descs.renamed(desc, f"x{i}") for i, (_, desc) in enumerate(inputs)]
                 ),
                 output_descs=tuple(outputs),
                 attrs={
@@ -210,18 +215,10 @@ class GraphBuilder:
         for index, (value, desc) in enumerate(zip(writes, outputs, strict=True)):
             self._write(value, (f"{name}:{index}", desc))
 
-    def _desc(self, type_: Attribute, port: str) -> OmTensor:
-        """Returns `tensor_desc`, made once for all values of a type."""
-        if (known := self.descs.get((id(type_), port))) is None:
-            known = self.descs[id(type_), port] = tensor_desc(type_, port)
+    def _address(self, value: SSAValue) -> int:
+        if (known := self.places.get(value)) is None:
+            known = self.places[value] = address(value)
         return known
-
-    def _renamed(self, desc: OmTensor, port: str) -> OmTensor:
-        """Returns a descriptor for another port."""
-        known = self.renamed.get((id(desc), port))
-        if known is None or known[0] is not desc:
-            known = self.renamed[id(desc), port] = desc, replace(desc, name=port)
-        return known[1]
 
     def _task_attrs(self, task: TaskOp, kernel: KernelOp | None) -> Mapping[str, AttrValue]:
         """Returns `task_attrs`, made once for all tasks of a kernel."""
@@ -267,7 +264,7 @@ class GraphBuilder:
 
     def _join(self, value: SSAValue, parts: Sequence[Written]) -> Source:
         name = self._unique(value.name_hint or "concat")
-        desc = tensor_desc(value.type, "y")
+        desc = self.descs.of(value.type, "y")
         flags = ("_no_task", "_no_padding_continuous_input", "_output_reuse_input")
         self._add(
             OmOp(
@@ -310,25 +307,6 @@ class GraphBuilder:
             return name
         self.names[name] = count + 1
         return self._unique(f"{name}_{count}")
-
-
-def tensor_desc(type: Attribute, port: str) -> OmTensor:
-    """Returns the descriptor of a buffer or object type; an object has no size."""
-    if isinstance(type, ObjectType):
-        return _object_desc(type.value, port)
-    assert is_buffer(type)
-    dtype = dtype_of(buffer_element(type))
-    shape = tuple(dim if isinstance(dim, int) else -1 for dim in buffer_shape(type))
-    return OmTensor(port, dtype.name, shape, size=buffer_bytes(type))
-
-
-def _object_desc(type: Attribute, port: str) -> OmTensor:
-    if is_tensor(type):
-        return OmTensor(port, dtype_of(type.element_type).name, tuple(type.get_shape()))
-    if isinstance(type, UnrankedTensorType):
-        found = cast("UnrankedTensorType[Attribute]", type)
-        return OmTensor(port, dtype_of(found.element_type).name, None)
-    return OmTensor(port, "undefined", None)
 
 
 def task_attrs(task: TaskOp, kernel: KernelOp | None) -> dict[str, AttrValue]:

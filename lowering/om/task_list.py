@@ -10,7 +10,7 @@ and `While`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.ir import Operation, Region, SSAValue
 
@@ -39,11 +39,13 @@ class TaskList:
         ids: Of each task of the plan, the op of the graph that it belongs to.
         work_size: Bytes of the work arena, behind which the weights lie.
         labels: How many labels there are so far.
+        places: Addresses of values, as tasks hold them.
     """
 
     ids: dict[int, int]
     work_size: int
     labels: int = 0
+    places: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
 
     def of(self, plan: PlanOp) -> Iterator[OmTask]:
         """Yields the tasks in launch order: by the plan's order, each wait before its task.
@@ -137,9 +139,11 @@ class TaskList:
 
     def _logical(self, value: SSAValue) -> int:
         """Returns an address as a task holds it: weights lie behind the work arena."""
-        owner, inner = base_of(value)
-        behind = self.work_size if type(owner) is WeightOp else 0
-        return inner + behind + _start_of(owner)
+        if (known := self.places.get(value)) is None:
+            owner, inner = base_of(value)
+            behind = self.work_size if isinstance(owner, WeightOp) else 0
+            known = self.places[value] = inner + behind + _start_of(owner)
+        return known
 
 
 def _next_ids(ops: Sequence[Operation]) -> list[int]:
