@@ -40,7 +40,7 @@ def _region_ops(region: Region) -> Iterator[GEOp]:
         if type(op) is ConstantOp or not isinstance(op, GEOp):
             continue
         yield op
-        if not isinstance(op, FusionOp):
+        if op.regions and not isinstance(op, FusionOp):
             for inner in op.regions:
                 yield from _region_ops(inner)
 
@@ -69,7 +69,7 @@ def graph_traffic(module: ModuleOp) -> int:
 
     with greatest_of(module):
         for op in graph_ops(module):
-            if op.view_of() is not None or (op.regions and not isinstance(op, FusionOp)):
+            if (op.regions and not isinstance(op, FusionOp)) or op.view_of() is not None:
                 continue
             total += size_of(op.results)
             if not may_pick(op):
