@@ -161,7 +161,7 @@ def fingerprint(
         value.type if constant is None else constant
         for value, constant in zip(values, constants, strict=True)
     ]
-    return numbers.of_all(told), _op_key(op, places, numbers)
+    return tuple(map(numbers.of, told)), _op_key(op, places, numbers)
 
 
 def kernel_key(kernel: KernelOp, numbers: Numbers) -> Hashable:
@@ -173,15 +173,20 @@ def _op_key(op: Operation, places: dict[SSAValue, int], numbers: Numbers) -> Has
     operands = tuple([places[operand] for operand in operands_of(op)])
     for result in op.results:
         places[result] = len(places)
-    names = tuple(sorted(op.properties))
-    told = [op.properties[name] for name in names]
-    told += [result.type for result in op.results]
-    regions = [_block_key(block, places, numbers) for one in op.regions for block in one.blocks]
-    return op.name, operands, names, numbers.of_all(told), tuple(regions)
+    properties = op.properties
+    return (
+        op.name,
+        operands,
+        tuple([(name, numbers.of(properties[name])) for name in sorted(properties)]),
+        tuple([numbers.of(result.type) for result in op.results]),
+        tuple(
+            [_block_key(block, places, numbers) for region in op.regions for block in region.blocks]
+        ),
+    )
 
 
 def _block_key(block: Block, places: dict[SSAValue, int], numbers: Numbers) -> Hashable:
     for argument in block.args:
         places[argument] = len(places)
-    types = numbers.of_all([argument.type for argument in block.args])
+    types = tuple([numbers.of(argument.type) for argument in block.args])
     return types, tuple([_op_key(op, places, numbers) for op in block.ops])

@@ -65,19 +65,16 @@ def report_objects(pass_name: str, function: FuncOp) -> None:
     """Remarks on the ops where sizes begin to depend on data, so that no plan can know them."""
     known: dict[int, tuple[Attribute, bool]] = {}  # by identity: equal types are mostly one object
 
-    def have_no_size(values: Sequence[SSAValue]) -> bool:
-        for value in values:
-            type_ = value.type
-            if (found := known.get(id(type_))) is None:
-                found = known[id(type_)] = type_, is_tensor(type_) and byte_size(type_) is None
-            if found[1]:
-                return True
-        return False
+    def has_no_size(value: SSAValue) -> bool:
+        type_ = value.type
+        if (found := known.get(id(type_))) is None:
+            found = known[id(type_)] = type_, is_tensor(type_) and byte_size(type_) is None
+        return found[1]
 
     for op in function.walk():
-        if not have_no_size(op.results) or not isinstance(op, GEOp):
+        if not isinstance(op, GEOp) or not any(map(has_no_size, op.results)):
             continue
-        if not have_no_size(op.operands):
+        if not any(map(has_no_size, op.operands)):
             what = f"{op.ge_op_type()} gives {op.results[0].type}: its bytes are known in the run"
             remarks.analysis(pass_name, "objects", op, what)
 

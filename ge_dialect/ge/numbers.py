@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from xdsl.ir import Attribute
@@ -23,14 +22,7 @@ class Numbers:
 
     def of(self, attr: Attribute) -> int:
         """Returns the number of an attribute."""
-        return (self.by_identity.get(id(attr)) or self._note(attr))[1]
-
-    def of_all(self, attrs: Iterable[Attribute]) -> tuple[int, ...]:
-        """Returns the numbers of some attributes."""
-        by_identity = self.by_identity
-        return tuple([(by_identity.get(id(attr)) or self._note(attr))[1] for attr in attrs])
-
-    def _note(self, attr: Attribute) -> tuple[Attribute, int]:
-        number = self.by_value.setdefault(attr, len(self.by_value))
-        self.by_identity[id(attr)] = found = attr, number
-        return found
+        if (known := self.by_identity.get(id(attr))) is None:
+            number = self.by_value.setdefault(attr, len(self.by_value))
+            known = self.by_identity[id(attr)] = attr, number
+        return known[1]

@@ -23,9 +23,13 @@ LABEL = "ge.stream_label"
 
 def label_of(op: Operation) -> str | None:
     """Returns the label of an op; of a kernel the first one in it."""
-    for inner in op.walk():
-        if inner.attributes and isinstance(found := inner.attributes.get(LABEL), StringAttr):
-            return found.data
+    if isinstance(found := op.attributes.get(LABEL), StringAttr):
+        return found.data
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.ops:
+                if (label := label_of(inner)) is not None:
+                    return label
     return None
 
 

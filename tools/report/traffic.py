@@ -7,7 +7,7 @@ in the machine model.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -40,7 +40,7 @@ def _region_ops(region: Region) -> Iterator[GEOp]:
         if type(op) is ConstantOp or not isinstance(op, GEOp):
             continue
         yield op
-        if op.regions and not isinstance(op, FusionOp):
+        if not isinstance(op, FusionOp):
             for inner in op.regions:
                 yield from _region_ops(inner)
 
@@ -58,26 +58,21 @@ def graph_traffic(module: ModuleOp) -> int:
     total = 0
     known: dict[int, tuple[Attribute, int]] = {}  # by identity: equal types are mostly one object
 
-    def size_of(values: Sequence[SSAValue]) -> int:
-        total = 0
-        for value in values:
-            type_ = value.type
-            if (found := known.get(id(type_))) is None:
-                found = known[id(type_)] = type_, byte_size(type_) or 0
-            total += found[1]
-        return total
+    def size_of(value: SSAValue) -> int:
+        type_ = value.type
+        if (found := known.get(id(type_))) is None:
+            found = known[id(type_)] = type_, byte_size(type_) or 0
+        return found[1]
 
     with greatest_of(module):
         for op in graph_ops(module):
-            if (op.regions and not isinstance(op, FusionOp)) or op.view_of() is not None:
+            if op.view_of() is not None or (op.regions and not isinstance(op, FusionOp)):
                 continue
-            total += size_of(op.results)
-            if not may_pick(op):
-                total += size_of(operands_of(op))
-                continue
+            total += sum(map(size_of, op.results))
             for index, value in enumerate(operands_of(op)):
-                size, parts = size_of((value,)), parts_of(op, index)
-                total += size if parts is None else min(size, size_of(parts))
+                parts = parts_of(op, index) if may_pick(op) else None
+                size = size_of(value)
+                total += size if parts is None else min(size, sum(map(size_of, parts)))
     return total
 
 
