@@ -13,10 +13,12 @@ import sys
 if sys.argv[1] == "quick":
     from ge_dialect.tools.quick_ir import quicken_ir
     quicken_ir()
-from xdsl.dialects.builtin import IntAttr, IntegerAttr, ModuleOp, StringAttr, i32
+from xdsl.dialects.builtin import IntAttr, IntegerAttr, ModuleOp, StringAttr, i32, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from ge_dialect.ge.binary import AddOp
+from ge_dialect.ge.pieces import ConcatOp
+from ge_dialect.ge.activations import GeluOp
 from ge_dialect.ge.types import tensor_type
 from xdsl.dialects.builtin import f32
 
@@ -58,10 +60,24 @@ for attempt in (lambda: setattr(x, "name_hint", "1 bad"), lambda: Strange()):
         attempt()
     except (ValueError, TypeError) as error:
         print(type(error).__name__, error)
-for operands, results in (([x, y], [kind]), ([x], [kind]), ([x, y], []), ([x, y, y], [kind])):
-    counted = AddOp.create(operands=operands, result_types=results)
+number = Block(arg_types=[i32]).args[0]
+for op_class, operands, results, properties in (
+    (AddOp, [x, y], [kind], {}),
+    (AddOp, [x], [kind], {}),
+    (AddOp, [x, y], [], {}),
+    (AddOp, [x, y, y], [kind], {}),
+    (AddOp, [x, number], [kind], {}),
+    (AddOp, [x, y], [i32], {}),
+    (AddOp, [x, y], [kind], {"more": i32}),
+    (GeluOp, [x], [kind], {"approximate": StringAttr("none")}),
+    (GeluOp, [x], [kind], {"approximate": i32}),
+    (GeluOp, [x], [kind], {}),
+    (ConcatOp, [x, y], [tensor_type(f32, (8,))], {"axis": IntegerAttr(0, i64)}),
+    (ConcatOp, [x, number], [kind], {"axis": IntegerAttr(0, i64)}),
+):
+    made = op_class.create(operands=operands, result_types=results, properties=properties)
     try:
-        counted.verify()
+        made.verify()
         print("verified")
     except Exception as error:
         print(type(error).__name__, error)

@@ -8,7 +8,6 @@ return stays the same, as tests/test_quick_ir.py compares.
 
 from __future__ import annotations
 
-import sys
 from abc import ABC, ABCMeta
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
@@ -31,15 +30,18 @@ from xdsl.ir import (
     Use,
 )
 from xdsl.irdl import (
+    AttrConstraint,
+    AttrSizedSegments,
     IRDLOperation,
     OpDef,
     OptionalDef,
+    RangeConstraint,
     VariadicDef,
-    VarIRConstruct,
-    get_attr_size_option,
-    get_construct_defs,
-    verify_variadic_size,
+    VerificationContext,
 )
+from xdsl.utils.exceptions import VerifyException
+
+from ge_dialect.ge.access import operands_of
 
 _GETTERS: tuple[tuple[type, str, str], ...] = (
     (SSAValue, "type", "_type"),
@@ -88,9 +90,9 @@ def quicken_ir() -> None:
         (Operation, "__init__", _init_op),
         (IRDLOperation, "__post_init__", _add_defaults),
         (Attribute, "__post_init__", _check_attribute),
+        (OpDef, "verify", _verify_op),
     ):
         setattr(owner, name, method)
-    setattr(sys.modules[OpDef.__module__], verify_variadic_size.__name__, _verify_size)
     _quicken_checks()
     for owner in (TensorType, MemRefType):
         setattr(owner, "__hash__", _kept("_ge_hash", owner.__hash__))  # noqa: B010  # as above
@@ -229,32 +231,71 @@ def _defaults_of(op_class: type[IRDLOperation]) -> tuple[_Defaults, _Defaults]:
     return properties, attributes
 
 
-_COUNTED: Mapping[int, Callable[[Operation], Sequence[Any]]] = {
-    id(VarIRConstruct.OPERAND): attrgetter("operands"),
-    id(VarIRConstruct.RESULT): attrgetter("results"),
-    id(VarIRConstruct.REGION): attrgetter("regions"),
-    id(VarIRConstruct.SUCCESSOR): attrgetter("successors"),
-}
-"""What an op has of each kind; by identity, since the hash of an enum is computed in Python."""
+_Parts: TypeAlias = Sequence[RangeConstraint]
+_Checks: TypeAlias = tuple[_Parts, _Parts, Mapping[str, tuple[AttrConstraint, bool]]]
+"""What operands and results have to be, and properties; of these, whether an op may be without."""
+
+_verify_by_name = OpDef.verify
 
 
-def _verify_size(op: Operation, op_def: OpDef, construct: VarIRConstruct) -> None:
-    """As `verify_variadic_size`; of what an op has a fixed number, only that is compared."""
-    known: Mapping[int, int | None] | None = vars(op_def).get("_ge_counts")
-    if known is None:
-        counts = {id(one): _fixed_count(op_def, one) for one in VarIRConstruct}
-        known = vars(op_def)["_ge_counts"] = counts
-    if known[id(construct)] != len(_COUNTED[id(construct)](op)):
-        verify_variadic_size(op, op_def, construct)
+def _verify_op(self: OpDef, op: Operation) -> None:
+    """As `OpDef.verify`, but parts are not looked up by name where all ops have as many of them.
+    What is wrong is verified again, for the message."""
+    if "_ge_checks" not in (known := vars(self)):
+        known["_ge_checks"] = _checks_of(self)
+    checks: _Checks | None = known["_ge_checks"]
+    if checks is None or not _fits(op, *checks):
+        _verify_by_name(self, op)
+        return
+    for trait in self.traits:
+        trait.verify(op)
 
 
-def _fixed_count(op_def: OpDef, construct: VarIRConstruct) -> int | None:
-    """Returns how many operands, results ... ops of a definition have; None where they differ."""
-    defined = get_construct_defs(op_def, construct)
-    sized = get_attr_size_option(construct)
-    if any(isinstance(one, sized) for one in op_def.options):
+def _checks_of(definition: OpDef) -> _Checks | None:
+    """Returns what to verify of an op; None where ops of the definition differ in their parts."""
+    parts = (*definition.operands, *definition.results)
+    if definition.regions or definition.successors or definition.attributes:
         return None
-    return None if any(isinstance(one, VariadicDef) for _, one in defined) else len(defined)
+    if any(isinstance(one, AttrSizedSegments) for one in definition.options):
+        return None
+    if any(isinstance(part, VariadicDef) for _, part in parts):
+        return None
+    return (
+        [part.constr for _, part in definition.operands],
+        [part.constr for _, part in definition.results],
+        {
+            name: (part.constr, isinstance(part, OptionalDef))
+            for name, part in definition.properties.items()
+        },
+    )
+
+
+def _fits(
+    op: Operation,
+    operands: _Parts,
+    results: _Parts,
+    properties: Mapping[str, tuple[AttrConstraint, bool]],
+) -> bool:
+    """Whether an op without regions has the parts that it should have."""
+    read, made, given = operands_of(op), op.results, op.properties
+    if len(read) != len(operands) or len(made) != len(results):
+        return False
+    if op.regions or op.successors or any(name not in properties for name in given):
+        return False
+    context = VerificationContext()
+    try:
+        for value, constraint in zip(read, operands, strict=True):
+            constraint.verify((value.type,), context)
+        for value, constraint in zip(made, results, strict=True):
+            constraint.verify((value.type,), context)
+        for name, (constraint, is_optional) in properties.items():
+            if (attribute := given.get(name)) is not None:
+                constraint.verify(attribute, context)
+            elif not is_optional:
+                return False
+    except VerifyException:
+        return False
+    return True
 
 
 def _check_attribute(self: Attribute) -> None:
