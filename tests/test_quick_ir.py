@@ -15,6 +15,7 @@ if sys.argv[1] == "quick":
     quicken_ir()
 from xdsl.dialects.builtin import IntAttr, IntegerAttr, ModuleOp, StringAttr, i32, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.test import TestOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from ge_dialect.ge.binary import AddOp
 from ge_dialect.ge.pieces import ConcatOp
@@ -60,6 +61,23 @@ for attempt in (lambda: setattr(x, "name_hint", "1 bad"), lambda: Strange()):
         attempt()
     except (ValueError, TypeError) as error:
         print(type(error).__name__, error)
+counter = iter(range(100))
+def numbered(*regions):
+    return TestOp(attributes={"n": IntAttr(next(counter))}, regions=list(regions))
+def of(*blocks):
+    return Region([Block(ops) for ops in blocks])
+two_blocks = of([numbered(of([numbered()])), numbered()], [numbered()])
+inner = numbered(two_blocks, Region(), of([numbered()]))
+outer = numbered(of([numbered(), inner, numbered(of([])), numbered(of([numbered(), numbered()]))]))
+print([op.attributes["n"].data for op in outer.walk()])
+print([op.attributes["n"].data for op in inner.walk()])
+print([op.attributes["n"].data for op in inner.regions[0].walk()])
+seen = []
+for op in outer.walk():  # one may go, and what is in it with it
+    seen.append(op.attributes["n"].data)
+    if op is inner:
+        inner.detach()
+print(seen, [op.attributes["n"].data for op in outer.regions[0].block.walk()])
 number = Block(arg_types=[i32]).args[0]
 for op_class, operands, results, properties in (
     (AddOp, [x, y], [kind], {}),

@@ -9,7 +9,7 @@ return stays the same, as tests/test_quick_ir.py compares.
 from __future__ import annotations
 
 from abc import ABC, ABCMeta
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, TypeAlias, TypeVar
 
@@ -87,6 +87,7 @@ def quicken_ir() -> None:
     for owner, name, method in (
         (BlockOps, "__iter__", _ops_of),
         (Block, "walk", _walk_block),
+        (Operation, "walk", _walk_op),
         (Operation, "__init__", _init_op),
         (IRDLOperation, "__post_init__", _add_defaults),
         (Attribute, "__post_init__", _check_attribute),
@@ -158,20 +159,46 @@ def _ops_from(op: Operation | None) -> Iterator[Operation]:
         op = following
 
 
-_walk_in_another_order = Block.walk
+_walk_block_in_another_order, _walk_op_in_another_order = Block.walk, Operation.walk
 
 
 def _walk_block(
     self: Block, *, reverse: bool = False, region_first: bool = False
-) -> Iterator[Operation]:
-    """As `Block.walk`, without three generators for each op."""
+) -> Iterable[Operation]:
+    """As `Block.walk`."""
     if reverse or region_first:
-        yield from _walk_in_another_order(self, reverse=reverse, region_first=region_first)
-        return
-    for op in self.ops:
+        return _walk_block_in_another_order(self, reverse=reverse, region_first=region_first)
+    return _walk_from(self.first_op)
+
+
+def _walk_op(
+    self: Operation, *, reverse: bool = False, region_first: bool = False
+) -> Iterator[Operation]:
+    """As `Operation.walk`."""
+    if reverse or region_first:
+        return _walk_op_in_another_order(self, reverse=reverse, region_first=region_first)
+    return _walk_from(self, alone=True)
+
+
+def _walk_from(op: Operation | None, *, alone: bool = False) -> Iterator[Operation]:
+    """Yields an op and all in it, then what is behind it unless it is `alone`: by one generator,
+    where each region of one block has three."""
+    behind: list[Operation] = []
+    while op is not None:
+        following = None if alone else op.next_op
+        alone = False
         yield op
-        for region in op.regions:
-            yield from region.walk()
+        regions = op.regions
+        first = regions[0].first_block if len(regions) == 1 else None
+        if first is not None and first.next_block is None:
+            behind += [] if following is None else [following]
+            op = first.first_op
+        else:
+            for region in regions:
+                yield from region.walk()
+            op = following
+        if op is None and behind:
+            op = behind.pop()
 
 
 def _init_op(
