@@ -48,6 +48,11 @@ def location_names(op: Operation) -> tuple[str, ...]:
     location = op.location
     if type(location) is NameLoc:
         return (location.desc.data,)
+    if type(location) is FusedLoc:
+        places = cast("ArrayAttr[Attribute]", location.locations).data
+        names = [place.desc.data for place in places if type(place) is NameLoc]
+        if len(names) == len(places):  # mostly
+            return tuple(dict.fromkeys(names))
     found: dict[str, None] = {}
     for place in places_of(location):
         if type(place) is NameLoc:

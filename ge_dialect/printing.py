@@ -8,8 +8,6 @@ both signs as one splat.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import cache
 from io import StringIO
 from typing import Any, TypeGuard, cast
 
@@ -22,11 +20,19 @@ from xdsl.dialects.builtin import (
     MemRefType,
     NameLoc,
     NoneAttr,
+    SymbolRefAttr,
     TensorType,
+    UnknownLoc,
     i1,
 )
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.printer import Printer
+
+from ge_dialect.ge.base import FormattedOp
+from ge_dialect.literals import quoted, quoted_list
+
+_REPEATED = frozenset((TensorType, MemRefType, SymbolRefAttr, UnknownLoc))
+"""Attributes whose text is kept, since a module has the same ones again and again."""
 
 
 class ExactPrinter(Printer):
@@ -35,17 +41,23 @@ class ExactPrinter(Printer):
     A property that is infinite or NaN is its bits, which `float_text` reads.
     """
 
+    def print_op(self, op: Operation) -> None:
+        """Prints an op; one that knows its text by itself at once."""
+        if isinstance(op, FormattedOp) and not self.print_generic_format:
+            names = ", ".join([self.name_of(result) for result in op.results])
+            if op not in self.diagnostic.op_messages and (text := op.quick_text(self)) is not None:
+                place = f" {self.text_of(op.location)}" if self.print_debuginfo else ""
+                self.print_string(f"{names}{' = ' if names else ''}{op.name}{text}{place}")
+                return
+        super().print_op(op)
+
     def print_attribute(self, attribute: Attribute) -> None:
         """Prints an attribute; dense floats that have no exact decimal text by their bytes.
 
-        The text of a tensor or buffer type or of a location is kept: a module prints the same ones
-        again and again.
+        The text of types, symbols and locations is kept.
         """
-        kind = type(attribute)  # no subclass: xDSL's attributes are final
-        if kind is TensorType or kind is MemRefType:
-            self._print_kept(attribute, _plain_text)
-        elif (kind is FusedLoc or kind is NameLoc) and not self.printing_location:
-            self._print_kept(attribute, location_text)
+        if (text := self._kept_text(attribute)) is not None:
+            self.print_string(text)
         elif _is_dense(attribute) and (_is_truth(attribute) or _needs_bytes(attribute)):
             print_exactly(self, attribute)
         else:
@@ -61,14 +73,43 @@ class ExactPrinter(Printer):
 
     def print_bytes_literal(self, bytestring: bytes) -> None:
         """Prints bytes in quotes, at once and not each for itself."""
-        self.print_string(_quoted(bytestring))
+        self.print_string(quoted(bytestring))
 
-    def _print_kept(self, attribute: Attribute, text_of: Callable[[Attribute], str]) -> None:
+    def text_of(self, attribute: Attribute) -> str:
+        """Returns what `print_attribute` prints."""
+        if (text := self._kept_text(attribute)) is not None:
+            return text
+        stream, self.stream = self.stream, StringIO()
+        line, column = self._current_line, self._current_column
+        try:
+            self.print_attribute(attribute)
+            return self.stream.getvalue()
+        finally:
+            self.stream, self._current_line, self._current_column = stream, line, column
+
+    def name_of(self, value: SSAValue) -> str:
+        """Returns what `print_ssa_value` prints; gives the value a name where it has none."""
+        if (name := self._ssa_values.get(value)) is None:
+            stream, self.stream = self.stream, StringIO()  # the name alone is wanted
+            column = self._current_column
+            name = self.print_ssa_value(value)
+            self.stream, self._current_column = stream, column
+        return f"%{name}"
+
+    def _kept_text(self, attribute: Attribute) -> str | None:
+        """Returns the text of an attribute of a kind that is kept; None of another."""
+        kind = type(attribute)  # no subclass: xDSL's attributes are final
+        if kind in _REPEATED:
+            text_of = _plain_text
+        elif (kind is FusedLoc or kind is NameLoc) and not self.printing_location:
+            text_of = location_text
+        else:
+            return None
         # By identity: equal ones are mostly the same object, and hashing one walks all of it.
         texts: dict[int, tuple[Attribute, str]] = self.__dict__.setdefault("_texts", {})
         if (known := texts.get(id(attribute))) is None:
             known = texts[id(attribute)] = (attribute, text_of(attribute))
-        self.print_string(known[1])
+        return known[1]
 
     def print_float(self, value: float, type: AnyFloat) -> None:
         """Prints a finite number with as many digits as tell it from its neighbours."""
@@ -93,23 +134,14 @@ def location_text(location: Attribute) -> str:
         if not isinstance(location.metadata, NoneAttr):
             return _plain_text(location)
         parts = cast("ArrayAttr[Attribute]", location.locations).data
-    names: list[str] = []
-    for part in parts:
-        if not isinstance(part, NameLoc) or not isinstance(part.location, NoneAttr):
-            return _plain_text(location)
-        names.append(_quoted(part.desc.data.encode()))
-    return f"loc(fused[{', '.join(names)}])" if fused else f"loc({names[0]})"
-
-
-def _quoted(data: bytes) -> str:
-    return f'"{data.decode("latin-1").translate(_escapes())}"'
-
-
-@cache
-def _escapes() -> dict[int, str]:
-    """Returns what stands for each byte that a literal cannot hold as it is."""
-    printable = set(range(0x20, 0x7F)) - {0x22, 0x5C}
-    return {byte: f"\\{byte:02X}" for byte in range(256) if byte not in printable} | {0x5C: "\\\\"}
+    names = [
+        part.desc.data
+        for part in parts
+        if type(part) is NameLoc and type(part.location) is NoneAttr
+    ]
+    if len(names) < len(parts):
+        return _plain_text(location)
+    return f"loc(fused[{quoted_list(names)}])" if fused else f"loc({quoted(names[0])})"
 
 
 def exact_text(module: Operation, *, generic: bool = False, locations: bool = False) -> str:

@@ -48,13 +48,15 @@ def task_graph(plan: PlanOp) -> TaskGraph:
     tasks = plan.tasks()
     touched = _Accesses()
     accesses = [(touched.all(reads(task)), touched.all(writes(task))) for task in tasks]
+    # Nobody waits for what nobody writes, such as weights.
+    changing = {owner for _, written in accesses for owner, _, _ in written}
     readers: dict[Storage, list[int]] = defaultdict(list)
     writers: dict[Storage, list[int]] = defaultdict(list)
     history: dict[_Stretch, _History] = defaultdict(_History)
     found: dict[tuple[int, int], str] = {}
     for position, (read, written) in enumerate(accesses):
-        read_stretches, written_stretches = touched.split(read), touched.split(written)
-        for stretch in read_stretches:
+        written_stretches = touched.split(written)
+        for stretch in touched.split([access for access in read if access[0] in changing]):
             if (writer := history[stretch].writer) is not None:
                 _add(found, writer, position, "RAW", stretch[0])
             history[stretch].readers.append(position)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -44,11 +44,12 @@ class KernelTable:
             sized: Values of which only a size is needed; the kernel takes them last.
         """
         values = [*external_values(op), *sized]
-        key = fingerprint(op, values, self.numbers)
+        immediates = {value for value in values if is_immediate(value)}
+        key = fingerprint(op, values, immediates, self.numbers)
         if (symbol := self.by_fingerprint.get(key)) is None:
             symbol = self._add(op, kernel_body(op, values))
             self.by_fingerprint[key] = symbol
-        return symbol, [value for value in values if not is_immediate(value)]
+        return symbol, [value for value in values if value not in immediates]
 
     def _add(self, op: GEOp, body: Region) -> str:
         # `Const` is the type of a weight in a graph of GE; this is a kernel that writes one.
@@ -144,20 +145,24 @@ def external_values(op: Operation, with_repeats: bool = False) -> Sequence[SSAVa
     return found if with_repeats else list(dict.fromkeys(found))
 
 
-def fingerprint(op: GEOp, values: Sequence[SSAValue], numbers: Numbers) -> Hashable:
+def fingerprint(
+    op: GEOp, values: Sequence[SSAValue], immediates: Collection[SSAValue], numbers: Numbers
+) -> Hashable:
     """Returns a value that is equal for ops that compute the same: no names, no locations.
 
     Args:
         op: Any op.
-        values: What it reads from outside, in order; immediates count by value, others by type.
+        values: What it reads from outside, in order.
+        immediates: Those that count by value; others count by type.
         numbers: Of the attributes seen so far.
     """
     places = {value: place for place, value in enumerate(values)}
-    inputs: list[int] = []
-    for value in values:
-        constant = constant_attr(value) if is_immediate(value) else None
-        inputs.append(numbers.of(value.type if constant is None else constant))
-    return tuple(inputs), _op_key(op, places, numbers)
+    constants = [constant_attr(value) if value in immediates else None for value in values]
+    told = [
+        value.type if constant is None else constant
+        for value, constant in zip(values, constants, strict=True)
+    ]
+    return tuple(map(numbers.of, told)), _op_key(op, places, numbers)
 
 
 def kernel_key(kernel: KernelOp, numbers: Numbers) -> Hashable:

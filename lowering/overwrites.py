@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-
-from xdsl.traits import SymbolTable
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.in_place import in_place_pairs_of
@@ -21,9 +19,11 @@ class Overwrites:
     """Checks the tasks of a plan.
 
     Attributes:
+        kernels: Those beside the plan, by name.
         pairs: Of the kernels so far, the arguments and results that may share bytes.
     """
 
+    kernels: Mapping[str, KernelOp] = field(default_factory=dict[str, KernelOp])
     pairs: dict[KernelOp, Sequence[tuple[int, int]]] = field(
         default_factory=dict[KernelOp, Sequence[tuple[int, int]]]
     )
@@ -48,7 +48,7 @@ class Overwrites:
                 what = f"{describe_task(task)} writes over the number of its slice"
                 raise GEError(CODE, what)
             for i, source in enumerate(read):
-                if not overlap(source, target):
+                if source.arena is not target.arena or not overlap(source, target):
                     continue
                 same = (source.start, source.end) == (target.start, target.end)
                 if not same or (i, j) not in self._pairs_of(task):
@@ -62,8 +62,7 @@ class Overwrites:
         """Returns what the kernel of a task may write over; nothing where it runs none."""
         if not isinstance(task, LaunchOp):
             return ()
-        kernel = SymbolTable.lookup_symbol(task, task.kernel)
-        if not isinstance(kernel, KernelOp):
+        if (kernel := self.kernels.get(task.kernel.string_value())) is None:
             return ()
         if (known := self.pairs.get(kernel)) is None:
             known = self.pairs[kernel] = in_place_pairs_of(kernel.body.block)

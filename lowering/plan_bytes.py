@@ -49,13 +49,20 @@ class Bytes:
 
     starts: list[int] = field(default_factory=lambda: [0])
     segments: list[Segment] = field(default_factory=lambda: [Segment()])
+    _found: dict[int, tuple[Access, int, list[Segment]]] = field(
+        default_factory=dict[int, "tuple[Access, int, list[Segment]]"]
+    )
 
     def covered(self, access: Access) -> list[Segment]:
         """Returns the segments of an access, split so that they cover exactly its bytes."""
-        if access.start == access.end:
-            return []
-        first = self._split(access.start)
-        return self.segments[first : self._split(access.end)]
+        found = self._found.get(id(access))
+        if found is None or found[1] != len(self.segments):  # some have been split since
+            if access.start == access.end:
+                return []
+            first = self._split(access.start)
+            covered = self.segments[first : self._split(access.end)]
+            found = self._found[id(access)] = access, len(self.segments), covered
+        return found[2]
 
     def _split(self, offset: int) -> int:
         index = bisect_left(self.starts, offset)

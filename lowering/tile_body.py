@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Attribute, Block, SSAValue
 
+from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.base import GEOp, int_attr, ints_attr, set_type
 from ge_dialect.ge.constants import ConstantOp, is_dense
 from ge_dialect.ge.convolution import ConvTransposeOp, WindowContractionOp
@@ -48,7 +49,18 @@ def tile_body(kernel: KernelOp, tiling: Tiling, spans: Sequence[Span]) -> TileBo
     Raises:
         ValueError: The tile of an operand lacks what the tile of a result is computed from.
     """
-    return _Builder(kernel, tiling, spans).build()
+    block = kernel.body.clone().block
+    cutter = TileCutter(block, tiling)
+    tile = cutter.at(spans)
+    for value, shape in tile.shapes.items():
+        type_ = tensor_of(value)
+        if shape != type_.get_shape():
+            set_type(value, tensor_type(type_.element_type, shape))
+    for op in cutter.ops:
+        op.properties.update(tile.properties[op])
+        for index, part in tile.parts[op].items():
+            _slice(op, index, _own(op.operands[index], tile.of_value), part)
+    return TileBody(block, cutter.values)
 
 
 def placed_loops(kernel: KernelOp, tiling: Tiling) -> list[int]:
@@ -77,61 +89,112 @@ def _is_uniform(op: ConstantOp) -> bool:
     return is_dense(op.value) and (not op.value.data.data or op.value.is_splat())
 
 
-class _Builder:
-    """Gives the values of a copy the shapes of a tile."""
+@dataclass(frozen=True)
+class TileSpans:
+    """Where the tiles of a body's values begin and end in one turn of the loops.
 
-    def __init__(self, kernel: KernelOp, tiling: Tiling, spans: Sequence[Span]):
-        self.region = kernel.body.clone()
-        self.values = value_names(self.region.block)
-        self.spans: dict[SSAValue, list[Span]] = {}
+    Attributes:
+        of_value: One span a dimension.
+        shapes: What they make of each value; constants have no tiles.
+        parts: For each op, the parts of operands whose tiles have more than it needs, by operand.
+        properties: For each op, those that change.
+    """
+
+    of_value: Mapping[SSAValue, Sequence[Span]]
+    shapes: Mapping[SSAValue, tuple[int, ...]]
+    parts: Mapping[GEOp, Mapping[int, Sequence[Span]]]
+    properties: Mapping[GEOp, Mapping[str, Attribute]]
+
+    def read_shapes(self, op: GEOp) -> list[tuple[int, ...] | None]:
+        """Returns the shapes of what an op reads of its operands; None of a whole constant."""
+        found = [self.shapes.get(operand) for operand in operands_of(op)]
+        for index, part in self.parts[op].items():
+            found[index] = _lengths(part)
+        return found
+
+
+def _lengths(spans: Sequence[Span]) -> tuple[int, ...]:
+    return tuple([end - start for start, end in spans])
+
+
+class TileCutter:
+    """The tiles of the values of a body, for any turn of the loops.
+
+    Attributes:
+        values: Of the body, by the names that the tiling has for them.
+        ops: Of the body, constants left out.
+    """
+
+    def __init__(self, block: Block, tiling: Tiling):
+        self.values = value_names(block)
+        self.ops = [
+            op for op in block.ops if isinstance(op, GEOp) and not isinstance(op, ConstantOp)
+        ]
         buffers = tiling.by_name()
-        for name, value in self.values.items():
-            shape = tensor_of(value).get_shape()
-            self.spans[value] = [
-                buffers[name].span(axis, spans, size) for axis, size in enumerate(shape)
-            ]
+        self._shapes = {value: tensor_of(value).get_shape() for value in self.values.values()}
+        self._buffers = [(buffers[name], value) for name, value in self.values.items()]
+        self._aligned: dict[tuple[GEOp, int], Sequence[tuple[int, int]]] = {}
 
-    def build(self) -> TileBody:
-        block = self.region.block
-        ops = [op for op in block.ops if isinstance(op, GEOp) and not isinstance(op, ConstantOp)]
-        changes = [self._changes(op) for op in ops]  # of whole shapes, which are changed then
-        for value, spans in self.spans.items():
-            type_ = tensor_of(value)
-            shape = tuple(end - start for start, end in spans)
-            if any(size <= 0 < whole for size, whole in zip(shape, type_.get_shape(), strict=True)):
-                raise ValueError(f"a tile has elements {spans}")
-            if shape != type_.get_shape():
-                set_type(value, tensor_type(type_.element_type, shape))
-        for op, (parts, properties) in zip(ops, changes, strict=True):
-            op.properties.update(properties)
-            for index, part in parts.items():
-                self._slice(op, index, part)
-        return TileBody(block, self.values)
+    def at(self, turn: Sequence[Span]) -> TileSpans:
+        """Returns the tiles of one turn.
 
-    def _changes(self, op: GEOp) -> tuple[dict[int, list[Span]], dict[str, Attribute]]:
+        Args:
+            turn: Spans of the outer loops.
+
+        Raises:
+            ValueError: The tile of an operand lacks what the tile of a result is computed from.
+        """
+        spans = {
+            value: [buffer.span(axis, turn, n) for axis, n in enumerate(self._shapes[value])]
+            for buffer, value in self._buffers
+        }
+        parts: dict[GEOp, Mapping[int, Sequence[Span]]] = {}
+        properties: dict[GEOp, Mapping[str, Attribute]] = {}
+        for op in self.ops:
+            parts[op], properties[op] = self._changes(op, spans)
+        shapes = {value: _lengths(found) for value, found in spans.items()}
+        for value, shape in shapes.items():
+            pairs = zip(shape, self._shapes[value], strict=True)
+            if min(shape, default=1) <= 0 and any(size <= 0 < whole for size, whole in pairs):
+                raise ValueError(f"a tile has elements {spans[value]}")
+        for op in self.ops:
+            for index, part in parts[op].items():
+                self._check_part(op, index, part, spans)
+        return TileSpans(spans, shapes, parts, properties)
+
+    def _changes(
+        self, op: GEOp, spans: Mapping[SSAValue, list[Span]]
+    ) -> tuple[Mapping[int, Sequence[Span]], Mapping[str, Attribute]]:
         """Returns the parts of operands that an op reads, and properties that change."""
-        if op.results[0] not in self.spans:
+        if op.results[0] not in spans:
             return {}, {}
         if slides(op):
-            return self._window(op)
-        return self._parts(op), {}
+            return self._window(op, spans)
+        return self._parts(op, spans), {}
 
-    def _parts(self, op: GEOp) -> dict[int, list[Span]]:
+    def _parts(
+        self, op: GEOp, spans: Mapping[SSAValue, list[Span]]
+    ) -> Mapping[int, Sequence[Span]]:
         """Returns the parts of operands whose tiles have more than the op needs."""
-        wanted = self.spans[op.results[0]]
-        parts: dict[int, list[Span]] = {}
-        for index, operand in enumerate(op.operands):
-            own = self.spans.get(operand) or [(0, n) for n in tensor_of(operand).get_shape()]
-            part = list(own)
-            for axis, made in aligned_axes(op, index):
-                part[axis] = wanted[made]
-            if part != own:
-                parts[index] = part
+        wanted = spans[op.results[0]]
+        parts: dict[int, Sequence[Span]] = {}
+        for index, operand in enumerate(operands_of(op)):
+            if (aligned := self._aligned.get((op, index))) is None:
+                aligned = self._aligned[op, index] = aligned_axes(op, index)
+            if not aligned:
+                continue
+            own = _own(operand, spans)
+            if any(own[axis] != wanted[made] for axis, made in aligned):
+                parts[index] = part = list(own)
+                for axis, made in aligned:
+                    part[axis] = wanted[made]
         return parts
 
-    def _window(self, op: GEOp) -> tuple[dict[int, list[Span]], dict[str, Attribute]]:
+    def _window(
+        self, op: GEOp, spans: Mapping[SSAValue, list[Span]]
+    ) -> tuple[Mapping[int, Sequence[Span]], Mapping[str, Attribute]]:
         assert isinstance(op, PoolOp | WindowContractionOp)
-        source, result = self.spans.get(op.input), self.spans[op.results[0]]
+        source, result = spans.get(op.input), spans[op.results[0]]
         if source is None:
             return {}, {}
         sizes, whole = tensor_of(op.input).get_shape(), tensor_of(op.results[0]).get_shape()
@@ -146,41 +209,57 @@ class _Builder:
             pads[at], pads[at + half] = max(0, -start), max(0, end - sizes[axis])
         properties: dict[str, Attribute] = {"pads": ints_attr(pads)}
         if isinstance(op, WindowContractionOp):
-            properties |= self._group(op)
+            properties |= _group(op, source[1], result[1])
         return ({0: part} if part != source else {}), properties
 
-    def _group(self, op: WindowContractionOp) -> dict[str, Attribute]:
-        """Returns the groups of a tile: as many as its channels are of."""
-        groups = op.group.value.data
-        if groups == 1 or isinstance(op, ConvTransposeOp):
-            return {}
-        own = tensor_of(op.input).get_shape()[1] // groups
-        made = tensor_of(op.results[0]).get_shape()[1] // groups
-        source, result = self.spans[op.input][1], self.spans[op.results[0]][1]
-        if source[0] % own or source[1] % own:
-            raise ValueError(f"a tile has channels {source} in groups of {own}")
-        first, last = source[0] // own, source[1] // own
-        if result[0] < first * made or result[1] > last * made:
-            raise ValueError(f"channels {result} are not of groups {first} to {last}")
-        if last - first > 1 and result != (first * made, last * made):
-            raise ValueError(f"channels {result} are parts of groups {first} to {last}")
-        return {"group": int_attr(last - first)}
-
-    def _slice(self, op: GEOp, index: int, part: Sequence[Span]) -> None:
-        operand = op.operands[index]
-        shape = tensor_of(operand).get_shape()
-        own = self.spans.get(operand, [(0, size) for size in shape])
-        axes = [axis for axis in range(len(own)) if part[axis] != own[axis]]
-        for axis in axes:
-            if part[axis][0] < own[axis][0] or part[axis][1] > own[axis][1]:
+    def _check_part(
+        self,
+        op: GEOp,
+        index: int,
+        part: Sequence[Span],
+        spans: Mapping[SSAValue, Sequence[Span]],
+    ) -> None:
+        for axis, (had, needed) in enumerate(
+            zip(_own(op.operands[index], spans), part, strict=True)
+        ):
+            if needed[0] < had[0] or needed[1] > had[1]:
                 raise ValueError(
-                    f"'{op.name}' needs elements {part[axis]} of dimension {axis} of operand"
-                    f" {index}, whose tile has {own[axis]}"
+                    f"'{op.name}' needs elements {needed} of dimension {axis} of operand"
+                    f" {index}, whose tile has {had}"
                 )
-        starts = [part[axis][0] - own[axis][0] for axis in axes]
-        ends = [part[axis][1] - own[axis][0] for axis in axes]
-        cut = SliceOp(operand, starts, ends, axes)
-        block = op.parent
-        assert block is not None
-        block.insert_op_before(cut, op)
-        op.operands[index] = cut.result
+
+
+def _own(operand: SSAValue, spans: Mapping[SSAValue, Sequence[Span]]) -> Sequence[Span]:
+    """Returns the tile of an operand; a constant is there as a whole."""
+    if (own := spans.get(operand)) is not None:
+        return own
+    return [(0, size) for size in tensor_of(operand).get_shape()]
+
+
+def _group(op: WindowContractionOp, source: Span, result: Span) -> dict[str, Attribute]:
+    """Returns the groups of a tile: as many as its channels are of."""
+    groups = op.group.value.data
+    if groups == 1 or isinstance(op, ConvTransposeOp):
+        return {}
+    own = tensor_of(op.input).get_shape()[1] // groups
+    made = tensor_of(op.results[0]).get_shape()[1] // groups
+    if source[0] % own or source[1] % own:
+        raise ValueError(f"a tile has channels {source} in groups of {own}")
+    first, last = source[0] // own, source[1] // own
+    if result[0] < first * made or result[1] > last * made:
+        raise ValueError(f"channels {result} are not of groups {first} to {last}")
+    if last - first > 1 and result != (first * made, last * made):
+        raise ValueError(f"channels {result} are parts of groups {first} to {last}")
+    return {"group": int_attr(last - first)}
+
+
+def _slice(op: GEOp, index: int, own: Sequence[Span], part: Sequence[Span]) -> None:
+    """Lets an op read a part of the tile of an operand."""
+    axes = [axis for axis in range(len(own)) if part[axis] != own[axis]]
+    starts = [part[axis][0] - own[axis][0] for axis in axes]
+    ends = [part[axis][1] - own[axis][0] for axis in axes]
+    cut = SliceOp(op.operands[index], starts, ends, axes)
+    block = op.parent
+    assert block is not None
+    block.insert_op_before(cut, op)
+    op.operands[index] = cut.result

@@ -39,8 +39,10 @@ from ge_dialect.ge_exec import (
     LoopOp,
     ObjectOp,
     ObjectType,
+    OutputOp,
     PlanOp,
     WeightOp,
+    kernels_by_name,
 )
 from ge_dialect.ge_exec.control import TaskOp, own_reads, own_writes, task_id
 from ge_dialect.ge_exec.memory import Storage, base_of, offset_of
@@ -76,7 +78,7 @@ def verify_plan(plan: PlanOp) -> None:
     check_tiles(plan)
     order = execution_order(plan)
     check_order(plan, order)
-    checker = Checker()
+    checker = Checker(overwrites=Overwrites(kernels_by_name(plan)))
     lasting = [checker.access(op.result) for op in (*plan.inputs, *plan.weights)]
     check_apart(lasting)
     for access in lasting:
@@ -88,7 +90,7 @@ def verify_plan(plan: PlanOp) -> None:
     for output in plan.outputs:
         access = checker.access(output.buffer)
         for segment in checker.covered(access):
-            check_value(segment, access, f"output '{output.io_name.data}'")
+            check_value(segment, access, output)
     if any(op.resident is not None for op in plan.buffers):
         check_residency(plan, order)
 
@@ -155,8 +157,9 @@ class Checker:
         for access in read:
             for segment in self.covered(access):
                 if segment.owner is not access.owner:
-                    check_value(segment, access, describe_task(task))
-                _expect_after(task, place, segment.writer, access)
+                    check_value(segment, access, task)
+                if segment.writer is not None:
+                    _expect_after(task, place, segment.writer, access)
         for access in written:
             self._check_write(task, place, access)
         self._commit(task, place, read, written)
@@ -186,7 +189,7 @@ class Checker:
         self._commit(task, place, (), self.accesses([task.iteration]))
         for access in self.accesses(own_reads(task)[1:]):
             for segment in self.covered(access):
-                check_value(segment, access, describe_task(task))
+                check_value(segment, access, task)
         if task.known_trips != 1:
             self._check_region(task.tasks, place)
             self._merge(after_first)
@@ -224,7 +227,8 @@ class Checker:
             if isinstance(lost, InputOp | WeightOp) and lost is not access.owner:
                 what = f"{describe(access.owner)} over {describe(lost)}"
                 raise GEError(CODE, f"{describe_task(task)} writes {what}")
-            _expect_after(task, place, segment.writer, access)
+            if segment.writer is not None:
+                _expect_after(task, place, segment.writer, access)
             for reader in segment.readers.values():
                 _expect_after(task, place, reader, access)
 
@@ -266,7 +270,7 @@ def _is_donated(op: Storage) -> bool:
     return isinstance(op, InputOp) and op.donated is not None
 
 
-def check_value(segment: Segment, access: Access, reader: str) -> None:
+def check_value(segment: Segment, access: Access, reader: TaskOp | OutputOp) -> None:
     """Checks that bytes hold the value of the buffer that is read there."""
     if segment.owner is access.owner:
         return
@@ -274,17 +278,17 @@ def check_value(segment: Segment, access: Access, reader: str) -> None:
         return  # equal weights are stored once; `check_apart` has seen that they are
     nothing = "in some runs something else" if segment.is_mixed else "nothing yet"
     what = nothing if segment.owner is None else describe(segment.owner)
+    is_output = isinstance(reader, OutputOp)
+    who = f"output '{reader.io_name.data}'" if is_output else describe_task(reader)
     raise GEError(
         CODE,
-        f"{reader} reads {describe(access.owner)} at bytes {access.start} to {access.end},"
+        f"{who} reads {describe(access.owner)} at bytes {access.start} to {access.end},"
         f" where {what} is",
     )
 
 
-def _expect_after(
-    task: TaskOp, place: Place, other: tuple[TaskOp, Place] | None, access: Access
-) -> None:
-    if other is None or other[1] is place:
+def _expect_after(task: TaskOp, place: Place, other: tuple[TaskOp, Place], access: Access) -> None:
+    if other[1] is place:
         return  # tasks of one branch or loop run one after the other
     if not place.after(other[1]):
         raise GEError(

@@ -9,21 +9,22 @@ that a result may be written over is cut as that result.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.attention import FlashAttentionOp
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.dtypes import dtype_of, is_float
 from ge_dialect.ge.in_place import in_place_pairs_of
-from ge_dialect.ge.types import tensor_of
+from ge_dialect.ge.types import tensor_of, tensor_type
 from ge_dialect.ge_exec import KernelOp, PlanOp, kernels_by_name
 from ge_dialect.ge_exec.tiling import (
     SCORES,
@@ -36,7 +37,7 @@ from ge_dialect.ge_exec.tiling import (
     value_names,
 )
 from ge_dialect.lowering.plan_clocks import CODE
-from ge_dialect.lowering.tile_body import tile_body
+from ge_dialect.lowering.tile_body import TileCutter, TileSpans
 from ge_dialect.lowering.verify_streams import streaming_values
 from ge_dialect.lowering.verify_windows import check_reach, largest_tile, probes
 from ge_dialect.lowering.whole_axes import whole_axes
@@ -73,6 +74,34 @@ def verify_tiles(kernel: KernelOp, sizes: Mapping[str, int] | None) -> None:
     """
     if (tiling := kernel.tiling) is not None:
         _Check(kernel, tiling, sizes).run()
+
+
+def _on_tile(op: GEOp, tile: TileSpans, reads: Sequence[tuple[int, ...] | None]) -> GEOp:
+    """Returns a copy of an op, outside of any block, that reads and makes one tile.
+
+    Args:
+        op: Of the body.
+        tile: Where tiles begin and end.
+        reads: Shapes of what the op reads of its operands; None of a whole constant.
+    """
+    operands = operands_of(op)
+    given = Block(
+        arg_types=[
+            value.type if shape is None else tensor_type(tensor_of(value).element_type, shape)
+            for value, shape in zip(operands, reads, strict=True)
+        ]
+    )
+    return type(op).create(
+        operands=[
+            value if shape is None else arg  # of a constant an op may ask for its elements
+            for value, shape, arg in zip(operands, reads, given.args, strict=True)
+        ],
+        result_types=[
+            tensor_type(tensor_of(result).element_type, tile.shapes[result])
+            for result in op.results
+        ],
+        properties={**op.properties, **tile.properties[op]},
+    )
 
 
 @dataclass
@@ -158,22 +187,33 @@ class _Check:
             raise self._fail(f"'{name}' has a halo, but is cut along {cut_text(cut)}")
 
     def _check_tiles(self) -> None:
-        """The first tiles, and the last, which may be smaller, are what the ops make of them."""
-        for spans in probes(self.tiling):
+        """The first tiles, and the last, which may be smaller, are what the ops make of them.
+
+        An op that has the same shapes in two of them is asked once.
+        """
+        cutter = TileCutter(self.kernel.body.block, self.tiling)
+        seen: set[tuple[Hashable, ...]] = set()
+        for turn in probes(self.tiling):
             try:
-                body = tile_body(self.kernel, self.tiling, spans)
+                tile = cutter.at(turn)
             except ValueError as error:
                 raise self._fail(str(error)) from error
-            for op in body.block.ops:
-                self._check_op(op)
+            for op in self.ops:
+                reads = tile.read_shapes(op)
+                made = [tile.shapes[result] for result in op.results]
+                key = (op, *reads, *made, *tile.properties[op].items())
+                if key not in seen:
+                    seen.add(key)
+                    self._check_op(op, tile, reads)
 
-    def _check_op(self, op: Operation) -> None:
-        if not isinstance(op, GEOp) or isinstance(op, ConstantOp):
-            return
+    def _check_op(self, op: GEOp, tile: TileSpans, reads: Sequence[tuple[int, ...] | None]) -> None:
+        alone = _on_tile(op, tile, reads)
         try:
-            op.verify_()
+            alone.verify_()
         except VerifyException as error:
             raise self._fail(f"'{op.name}' does not fit them: {error}") from error
+        finally:
+            alone.drop_all_references()
 
     def _check_whole(self, op: GEOp) -> None:
         for index, operand in enumerate(op.operands):

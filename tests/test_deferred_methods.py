@@ -40,6 +40,14 @@ class Slotted:
 class Plain:
     value: object = None
 
+
+@dataclass
+class Filled:
+    a: list[int] = field(default_factory=list[int])
+    b: dict[str, int] = field(default_factory=dict[str, int])
+    c: object = field(default_factory=lambda: [1])
+    d: object = field(default_factory=type("Mine", (), {"__class_getitem__": classmethod(id)}))
+
 @dataclass(eq=False)
 class Same:
     value: int = 1
@@ -56,6 +64,10 @@ for attempt in (lambda: setattr(p, "x", 3), lambda: delattr(p, "x"), lambda: Poi
         print(type(error).__name__, error)
 s = Slotted(1)
 print(s, s < Slotted(2), Slotted(1, b=1), sorted([Slotted(3), Slotted(1)]))
+one, other = Filled(), Filled()
+one.a.append(1)
+print(one.a, other.a, other.b, other.c, type(other.d).__name__, {f.name: f.default_factory
+    for f in dataclasses.fields(Filled) if f.name in "ab"})
 loop = Plain()
 loop.value = loop
 print(loop, Plain(1) == Plain(1), Same() == Same(), Same(2))

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.ir import Operation
-from xdsl.irdl.declarative_assembly_format import FormatProgram
+from xdsl.printer import Printer
 
-from ge_dialect.ge.base import FormattedOp, format_of
+from ge_dialect.ge.base import FormattedOp
 from ge_dialect.ge_exec import BufferOp, LaunchOp, OutputOp, WeightOp
 from ge_dialect.printing import ExactPrinter
 from ge_dialect.tools import api
@@ -21,22 +21,20 @@ QUICK = (BufferOp, LaunchOp, OutputOp, WeightOp)
 
 def texts_of(module: ModuleOp) -> list[tuple[str, str]]:
     """What each op prints, and what its format prints, by printers that know the same names."""
-    printed, wanted = ExactPrinter(StringIO()), ExactPrinter(StringIO())
+    printed, wanted = (ExactPrinter(StringIO(), print_debuginfo=True) for _ in range(2))
     pairs: list[tuple[str, str]] = []
     for op in module.walk():
         if not isinstance(op, QUICK):
             continue
-        program = FormatProgram.from_str(format_of(type(op)) or "", op.get_irdl_definition())
         printed.stream, wanted.stream = first, second = StringIO(), StringIO()
-        assert isinstance(op, FormattedOp)
-        op.print(printed)
-        program.print(wanted, op)
+        printed.print_op(op)
+        Printer.print_op(wanted, op)
         pairs.append((first.getvalue(), second.getvalue()))
     return pairs
 
 
 def is_quick(op: Operation) -> bool:
-    return isinstance(op, FormattedOp) and op.print_quickly(ExactPrinter(StringIO()))
+    return isinstance(op, FormattedOp) and op.quick_text(ExactPrinter(StringIO())) is not None
 
 
 @pytest.mark.parametrize("l2_limit", [0, None])

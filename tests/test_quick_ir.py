@@ -13,10 +13,13 @@ import sys
 if sys.argv[1] == "quick":
     from ge_dialect.tools.quick_ir import quicken_ir
     quicken_ir()
-from xdsl.dialects.builtin import IntAttr, IntegerAttr, ModuleOp, StringAttr, i32
+from xdsl.dialects.builtin import IntAttr, IntegerAttr, ModuleOp, StringAttr, i32, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Region
+from xdsl.dialects.test import TestOp
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from ge_dialect.ge.binary import AddOp
+from ge_dialect.ge.pieces import ConcatOp
+from ge_dialect.ge.activations import GeluOp
 from ge_dialect.ge.types import tensor_type
 from xdsl.dialects.builtin import f32
 
@@ -58,6 +61,57 @@ for attempt in (lambda: setattr(x, "name_hint", "1 bad"), lambda: Strange()):
         attempt()
     except (ValueError, TypeError) as error:
         print(type(error).__name__, error)
+counter = iter(range(100))
+def numbered(*regions):
+    return TestOp(attributes={"n": IntAttr(next(counter))}, regions=list(regions))
+def of(*blocks):
+    return Region([Block(ops) for ops in blocks])
+two_blocks = of([numbered(of([numbered()])), numbered()], [numbered()])
+inner = numbered(two_blocks, Region(), of([numbered()]))
+outer = numbered(of([numbered(), inner, numbered(of([])), numbered(of([numbered(), numbered()]))]))
+print([op.attributes["n"].data for op in outer.walk()])
+print([op.attributes["n"].data for op in inner.walk()])
+print([op.attributes["n"].data for op in inner.regions[0].walk()])
+seen = []
+for op in outer.walk():  # one may go, and what is in it with it
+    seen.append(op.attributes["n"].data)
+    if op is inner:
+        inner.detach()
+print(seen, [op.attributes["n"].data for op in outer.regions[0].block.walk()])
+number = Block(arg_types=[i32]).args[0]
+for op_class, operands, results, properties in (
+    (AddOp, [x, y], [kind], {}),
+    (AddOp, [x], [kind], {}),
+    (AddOp, [x, y], [], {}),
+    (AddOp, [x, y, y], [kind], {}),
+    (AddOp, [x, number], [kind], {}),
+    (AddOp, [x, y], [i32], {}),
+    (AddOp, [x, y], [kind], {"more": i32}),
+    (GeluOp, [x], [kind], {"approximate": StringAttr("none")}),
+    (GeluOp, [x], [kind], {"approximate": i32}),
+    (GeluOp, [x], [kind], {}),
+    (ConcatOp, [x, y], [tensor_type(f32, (8,))], {"axis": IntegerAttr(0, i64)}),
+    (ConcatOp, [x, number], [kind], {"axis": IntegerAttr(0, i64)}),
+):
+    made = op_class.create(operands=operands, result_types=results, properties=properties)
+    try:
+        made.verify()
+        print("verified")
+    except Exception as error:
+        print(type(error).__name__, error)
+print(module.verify())
+class Mine(AddOp):
+    name = "ge.mine"
+things = (first, x, first.result, block, module, kind, StringAttr("a"), Mine, 1)
+classes = (AddOp, Mine, ModuleOp, Operation, Attribute, StringAttr, SSAValue, OpResult, Block)
+print([[isinstance(one, kind_) for kind_ in classes] for one in things])
+print([[issubclass(one, other) for other in classes] for one in classes])
+try:
+    Attribute()
+except TypeError as error:
+    print(error)
+twin = tensor_type.__wrapped__(f32, (4,))
+print(twin is kind, twin == kind, hash(twin) == hash(kind), {kind: 1}[twin])
 print(StringAttr("a") == StringAttr("a"), hash(IntegerAttr(1, i32)) == hash(IntegerAttr(1, i32)))
 """
 

@@ -8,11 +8,12 @@ return stays the same, as tests/test_quick_ir.py compares.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from abc import ABC, ABCMeta
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
-from xdsl.dialects.builtin import UNKNOWN_LOC
+from xdsl.dialects.builtin import UNKNOWN_LOC, MemRefType, TensorType
 from xdsl.ir import (
     Attribute,
     Block,
@@ -28,7 +29,19 @@ from xdsl.ir import (
     SSAValues,
     Use,
 )
-from xdsl.irdl import IRDLOperation, OptionalDef
+from xdsl.irdl import (
+    AttrConstraint,
+    AttrSizedSegments,
+    IRDLOperation,
+    OpDef,
+    OptionalDef,
+    RangeConstraint,
+    VariadicDef,
+    VerificationContext,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from ge_dialect.ge.access import operands_of
 
 _GETTERS: tuple[tuple[type, str, str], ...] = (
     (SSAValue, "type", "_type"),
@@ -44,6 +57,14 @@ _GETTERS: tuple[tuple[type, str, str], ...] = (
 
 _BY_IDENTITY: tuple[type, ...] = (SSAValue, Operation.__mro__[1], IRDLOperation)
 """Classes that compare and hash by identity, each in methods of its own."""
+
+_IR: tuple[type, ...] = tuple(
+    base
+    for owner in (Operation, Region, Block, SSAValue)
+    for base in owner.__mro__
+    if type(base) is ABCMeta and base is not ABC
+)
+"""Abstract classes of IR."""
 
 _SOUND: set[type] = set()
 """Classes of attributes that are known to be of one of the two kinds."""
@@ -66,11 +87,51 @@ def quicken_ir() -> None:
     for owner, name, method in (
         (BlockOps, "__iter__", _ops_of),
         (Block, "walk", _walk_block),
+        (Operation, "walk", _walk_op),
         (Operation, "__init__", _init_op),
         (IRDLOperation, "__post_init__", _add_defaults),
         (Attribute, "__post_init__", _check_attribute),
+        (OpDef, "verify", _verify_op),
     ):
         setattr(owner, name, method)
+    _quicken_checks()
+    for owner in (TensorType, MemRefType):
+        setattr(owner, "__hash__", _kept("_ge_hash", owner.__hash__))  # noqa: B010  # as above
+        setattr(owner, "get_shape", _kept("_ge_sizes", owner.get_shape))  # noqa: B010
+
+
+_T = TypeVar("_T")
+
+
+def _kept(name: str, method: Callable[[Any], _T]) -> Callable[[Any], _T]:
+    """Returns a method that is asked once for each object, which nobody changes."""
+
+    def kept(self: Any) -> _T:
+        fields: dict[str, _T] = self.__dict__
+        if (known := fields.get(name)) is None:
+            known = fields[name] = method(self)
+        return known
+
+    return kept
+
+
+class _Plain(ABCMeta):
+    """The kind of an abstract class that has no subclasses but those which inherit from it, so that
+    `isinstance` asks for nothing else."""
+
+    __instancecheck__ = type.__instancecheck__
+    __subclasscheck__ = type.__subclasscheck__
+
+
+def _quicken_checks() -> None:
+    """Makes `isinstance` cheap for ops, values and attributes, which passes ask it for each time
+    they look at one; also for classes that are made later."""
+    waiting: list[type] = [Attribute, *_IR]
+    while waiting:
+        one = waiting.pop()
+        waiting += type.__subclasses__(one)
+        if type(one) is ABCMeta:
+            one.__class__ = _Plain  # pyright: ignore[reportAttributeAccessIssue]  # of one layout
 
 
 _extract_name = vars(IRWithName)["extract_valid_name"].__func__
@@ -98,20 +159,46 @@ def _ops_from(op: Operation | None) -> Iterator[Operation]:
         op = following
 
 
-_walk_in_another_order = Block.walk
+_walk_block_in_another_order, _walk_op_in_another_order = Block.walk, Operation.walk
 
 
 def _walk_block(
     self: Block, *, reverse: bool = False, region_first: bool = False
-) -> Iterator[Operation]:
-    """As `Block.walk`, without three generators for each op."""
+) -> Iterable[Operation]:
+    """As `Block.walk`."""
     if reverse or region_first:
-        yield from _walk_in_another_order(self, reverse=reverse, region_first=region_first)
-        return
-    for op in self.ops:
+        return _walk_block_in_another_order(self, reverse=reverse, region_first=region_first)
+    return _walk_from(self.first_op)
+
+
+def _walk_op(
+    self: Operation, *, reverse: bool = False, region_first: bool = False
+) -> Iterator[Operation]:
+    """As `Operation.walk`."""
+    if reverse or region_first:
+        return _walk_op_in_another_order(self, reverse=reverse, region_first=region_first)
+    return _walk_from(self, alone=True)
+
+
+def _walk_from(op: Operation | None, *, alone: bool = False) -> Iterator[Operation]:
+    """Yields an op and all in it, then what is behind it unless it is `alone`: by one generator,
+    where each region of one block has three."""
+    behind: list[Operation] = []
+    while op is not None:
+        following = None if alone else op.next_op
+        alone = False
         yield op
-        for region in op.regions:
-            yield from region.walk()
+        regions = op.regions
+        first = regions[0].first_block if len(regions) == 1 else None
+        if first is not None and first.next_block is None:
+            behind += [] if following is None else [following]
+            op = first.first_op
+        else:
+            for region in regions:
+                yield from region.walk()
+            op = following
+        if op is None and behind:
+            op = behind.pop()
 
 
 def _init_op(
@@ -169,6 +256,73 @@ def _defaults_of(op_class: type[IRDLOperation]) -> tuple[_Defaults, _Defaults]:
         if not isinstance(one, OptionalDef) and one.default_value is not None
     ]
     return properties, attributes
+
+
+_Parts: TypeAlias = Sequence[RangeConstraint]
+_Checks: TypeAlias = tuple[_Parts, _Parts, Mapping[str, tuple[AttrConstraint, bool]]]
+"""What operands and results have to be, and properties; of these, whether an op may be without."""
+
+_verify_by_name = OpDef.verify
+
+
+def _verify_op(self: OpDef, op: Operation) -> None:
+    """As `OpDef.verify`, but parts are not looked up by name where all ops have as many of them.
+    What is wrong is verified again, for the message."""
+    if "_ge_checks" not in (known := vars(self)):
+        known["_ge_checks"] = _checks_of(self)
+    checks: _Checks | None = known["_ge_checks"]
+    if checks is None or not _fits(op, *checks):
+        _verify_by_name(self, op)
+        return
+    for trait in self.traits:
+        trait.verify(op)
+
+
+def _checks_of(definition: OpDef) -> _Checks | None:
+    """Returns what to verify of an op; None where ops of the definition differ in their parts."""
+    parts = (*definition.operands, *definition.results)
+    if definition.regions or definition.successors or definition.attributes:
+        return None
+    if any(isinstance(one, AttrSizedSegments) for one in definition.options):
+        return None
+    if any(isinstance(part, VariadicDef) for _, part in parts):
+        return None
+    return (
+        [part.constr for _, part in definition.operands],
+        [part.constr for _, part in definition.results],
+        {
+            name: (part.constr, isinstance(part, OptionalDef))
+            for name, part in definition.properties.items()
+        },
+    )
+
+
+def _fits(
+    op: Operation,
+    operands: _Parts,
+    results: _Parts,
+    properties: Mapping[str, tuple[AttrConstraint, bool]],
+) -> bool:
+    """Whether an op without regions has the parts that it should have."""
+    read, made, given = operands_of(op), op.results, op.properties
+    if len(read) != len(operands) or len(made) != len(results):
+        return False
+    if op.regions or op.successors or any(name not in properties for name in given):
+        return False
+    context = VerificationContext()
+    try:
+        for value, constraint in zip(read, operands, strict=True):
+            constraint.verify((value.type,), context)
+        for value, constraint in zip(made, results, strict=True):
+            constraint.verify((value.type,), context)
+        for name, (constraint, is_optional) in properties.items():
+            if (attribute := given.get(name)) is not None:
+                constraint.verify(attribute, context)
+            elif not is_optional:
+                return False
+    except VerifyException:
+        return False
+    return True
 
 
 def _check_attribute(self: Attribute) -> None:

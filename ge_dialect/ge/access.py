@@ -2,7 +2,8 @@
 
 xDSL's descriptors find them through a view of the operand list that they make each time; matchers
 ask for `op.lhs` a hundred times for every rewrite. Ours read the list itself. Only for operands and
-results before any variadic one, whose place never depends on the op.
+results before any variadic one, whose place never depends on the op, and for an operand that may be
+left out.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from xdsl.irdl import (
     BaseAttrAccessor,
     BeforeVariadicSingleAccessor,
     OptionalAttrAccessor,
+    SameOptionalAccessor,
     SingleAttrAccessor,
     VariadicAttrAccessor,
     VarIRConstruct,
@@ -44,6 +46,13 @@ class _Operand(BeforeVariadicSingleAccessor):
 class _Result(BeforeVariadicSingleAccessor):
     def __get__(self, obj: Operation, objtype: type[Operation] | None = None) -> Any:
         return _at(obj.results, self.idx)
+
+
+@dataclass(frozen=True)
+class _OptionalOperand(SameOptionalAccessor):
+    def __get__(self, obj: Operation, objtype: type[Operation] | None = None) -> Any:
+        operands = operands_of(obj)
+        return _at(operands, self.idx) if len(operands) == self.num_defs else None
 
 
 _SINGLE: dict[VarIRConstruct, type[BeforeVariadicSingleAccessor]] = {
@@ -88,6 +97,8 @@ def _quick(accessor: Any) -> Any | None:
     kind = cast("type[Any]", type(accessor))
     if kind is BeforeVariadicSingleAccessor and accessor.construct in _SINGLE:
         return _SINGLE[accessor.construct](accessor.construct, accessor.idx)
+    if kind is SameOptionalAccessor and accessor.construct is VarIRConstruct.OPERAND:
+        return _OptionalOperand(accessor.construct, accessor.idx, accessor.num_defs)
     if kind in _SEGMENTS and accessor.construct in _SINGLE:
         return _SEGMENTS[kind](accessor.construct, accessor.idx, accessor.option)
     return None

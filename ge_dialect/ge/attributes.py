@@ -15,6 +15,7 @@ from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.literals import quoted
 from ge_dialect.symbols import DimExpr, Guard, Relation, SymbolRange, parse_dim
 from ge_dialect.weights import MemoryWeight, Weight, WeightSource
 
@@ -220,17 +221,14 @@ class WeightAttr(Data[NamedWeight]):
         return NamedWeight(name, weight)
 
     def print_parameter(self, printer: Printer) -> None:
-        weight = self.data.weight
-        printer.print_string("<")
-        printer.print_string_literal(self.data.name)
+        printer.print_string(self.parameter_text())
+
+    def parameter_text(self) -> str:
+        """Returns what `print_parameter` prints."""
+        name, weight = quoted(self.data.name), self.data.weight
         if isinstance(weight, MemoryWeight | ElidedWeight):
-            printer.print_string(", memory, ")
-            printer.print_string_literal(weight.digest)
-            printer.print_string(f", {weight.length}>")
-        else:
-            printer.print_string(", ")
-            printer.print_string_literal(weight.path)
-            printer.print_string(f", {weight.offset}, {weight.length}>")
+            return f"<{name}, memory, {quoted(weight.digest)}, {weight.length}>"
+        return f"<{name}, {quoted(weight.path)}, {weight.offset}, {weight.length}>"
 
 
 @irdl_attr_definition

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from xdsl.parser import Parser
     from xdsl.printer import Printer
 
+    from ge_dialect.printing import ExactPrinter
+
 Operand: TypeAlias = SSAValue | Operation | Sequence[SSAValue | Operation] | None
 
 I64Attr: AttrConstraint[IntegerAttr] = IntegerAttr.constr(type=eq(i64))
@@ -84,10 +86,13 @@ class FormattedOp(IRDLOperation):
         if (text := vars(cls).get("assembly_format")) is not None:
             declare_format(cls, text)
 
-    def print_quickly(self, printer: Printer) -> bool:
-        """Prints what the format says, at once; False, and nothing printed, where that does not
-        pay."""
-        return False
+    def quick_text(self, printer: ExactPrinter) -> str | None:
+        """Returns what the format prints, as one text; None where that does not pay.
+
+        Args:
+            printer: Knows the names of values.
+        """
+        return None
 
 
 class GEOp(FormattedOp):
@@ -217,8 +222,7 @@ def declare_format(op_class: type[FormattedOp], text: str) -> None:
         return _program(cls).parse(parser, cls)
 
     def print_(self: FormattedOp, printer: Printer) -> None:
-        if not self.print_quickly(printer):
-            _program(type(self)).print(printer, self)
+        _program(type(self)).print(printer, self)
 
     _FORMATS[op_class] = text
     del op_class.assembly_format

@@ -102,9 +102,12 @@ def dtype_of(element_type: Attribute) -> DType:
     Raises:
         ValueError: The type is none of `ge`'s element types.
     """
-    if (found := _TABLE.get(element_type)) is None:
-        raise ValueError(f"expected an element type of ge, got {element_type}")
-    return found
+    # Kept with the type itself: to look it up by value hashes it each time.
+    if (known := vars(element_type).get("_ge_dtype")) is None:
+        if (known := _TABLE.get(element_type)) is None:
+            raise ValueError(f"expected an element type of ge, got {element_type}")
+        vars(element_type)["_ge_dtype"] = known
+    return known
 
 
 def from_onnx(data_type: int) -> Attribute | None:

@@ -13,11 +13,12 @@ from ge_dialect.ge.structure import FusionOp
 
 _PICKING = (GatherOp, SliceOp, SplitOp)
 """They read no more of their first operand than they write."""
+_MAY_PICK = (FusionOp, *_PICKING)
 
 
 def may_pick(op: Operation) -> bool:
     """Whether an op may read less than all of an operand, other ops than views of it."""
-    return isinstance(op, (FusionOp, *_PICKING))
+    return isinstance(op, _MAY_PICK)
 
 
 def parts_of(op: Operation, index: int) -> Sequence[SSAValue] | None:

@@ -37,11 +37,12 @@ from ge_dialect.ge_exec.storage import (
     storage_type,
     verify_buffer_type,
 )
+from ge_dialect.literals import quoted
 from ge_dialect.symbols import Dim, DimExpr
 from ge_dialect.symbols.expr import constant_of
 
 if TYPE_CHECKING:
-    from xdsl.printer import Printer
+    from ge_dialect.printing import ExactPrinter
 
 __all__ = [
     "AnyStorage",
@@ -162,15 +163,11 @@ class WeightOp(PlacedOp):
     def __init__(self, value: WeightAttr, type: MemRefType[Attribute]):
         build_placed(self, type, {"value": value})
 
-    def print_quickly(self, printer: Printer) -> bool:
+    def quick_text(self, printer: ExactPrinter) -> str | None:
         if self.attributes or not is_whole_place(self):
-            return False
-        printer.print_string(" ")
-        self.value.print_parameter(printer)
-        print_place(self, printer)
-        printer.print_string(" : ")
-        printer.print_attribute(self.result.type)
-        return True
+            return None
+        place, type_ = place_text(self, printer), printer.text_of(self.result.type)
+        return f" {self.value.parameter_text()}{place} : {type_}"
 
     def verify_(self) -> None:
         super().verify_()
@@ -207,15 +204,11 @@ class BufferOp(PlacedOp):
     def __init__(self, type: BufferType):
         build_placed(self, type, {})
 
-    def print_quickly(self, printer: Printer) -> bool:
+    def quick_text(self, printer: ExactPrinter) -> str | None:
         if self.attributes or not is_whole_place(self):
-            return False
-        print_place(self, printer)
-        if self.l2_offset is not None:
-            printer.print_string(f" resident {self.l2_offset}")
-        printer.print_string(" : ")
-        printer.print_attribute(self.result.type)
-        return True
+            return None
+        resident = "" if self.l2_offset is None else f" resident {self.l2_offset}"
+        return f"{place_text(self, printer)}{resident} : {printer.text_of(self.result.type)}"
 
     @property
     def l2_offset(self) -> int | None:
@@ -345,16 +338,11 @@ class OutputOp(FormattedOp):
     def __init__(self, io_name: str, buffer: SSAValue):
         super().__init__(operands=[buffer], properties={"io_name": StringAttr(io_name)})
 
-    def print_quickly(self, printer: Printer) -> bool:
+    def quick_text(self, printer: ExactPrinter) -> str | None:
         if self.attributes:
-            return False
-        printer.print_string(" ")
-        printer.print_string_literal(self.io_name.data)
-        printer.print_string(" ")
-        printer.print_ssa_value(self.buffer)
-        printer.print_string(" : ")
-        printer.print_attribute(self.buffer.type)
-        return True
+            return None
+        name, type_ = printer.name_of(self.buffer), printer.text_of(self.buffer.type)
+        return f" {quoted(self.io_name.data)} {name} : {type_}"
 
 
 def is_whole_place(op: PlacedOp) -> bool:
@@ -362,12 +350,11 @@ def is_whole_place(op: PlacedOp) -> bool:
     return (op.arena is None) == (op.offset is None)
 
 
-def print_place(op: PlacedOp, printer: Printer) -> None:
-    """Prints where an op lies, `in %work offset 512`; nothing before it is planned."""
-    if op.arena is not None and op.offset is not None:
-        printer.print_string(" in ")
-        printer.print_ssa_value(op.arena)
-        printer.print_string(f" offset {op.offset.value.data}")
+def place_text(op: PlacedOp, printer: ExactPrinter) -> str:
+    """Returns where an op lies, ` in %work offset 512`; nothing before it is planned."""
+    if op.arena is None or op.offset is None:
+        return ""
+    return f" in {printer.name_of(op.arena)} offset {op.offset.value.data}"
 
 
 def base_of(value: SSAValue) -> tuple[Storage, int]:
@@ -390,8 +377,5 @@ def base_of(value: SSAValue) -> tuple[Storage, int]:
 
 def offset_of(op: PlacedOp) -> int | None:
     """Returns the planned byte offset of an op, None before planning."""
-    return None if op.offset is None else _number(op.offset)
-
-
-def _number(attr: IntegerAttr) -> int:
-    return attr.value.data
+    offset: IntegerAttr | None = op.offset
+    return None if offset is None else offset.value.data

@@ -37,12 +37,17 @@ from ge_dialect.ge_exec.storage import (
 )
 
 if TYPE_CHECKING:
-    from xdsl.printer import Printer
+    from ge_dialect.printing import ExactPrinter
 
 
 @lru_cache
 def _segments(inputs: int, outputs: int) -> DenseArrayBase:
     return DenseArrayBase.from_list(i32, [inputs, outputs])
+
+
+@lru_cache(maxsize=1024)
+def _symbol(name: str) -> SymbolRefAttr:
+    return SymbolRefAttr(name)
 
 
 @irdl_op_definition
@@ -82,24 +87,21 @@ class LaunchOp(FormattedOp):
             operands=[*inputs, *outputs],
             properties={
                 "id": int_attr(id),
-                "kernel": SymbolRefAttr(kernel),
+                "kernel": _symbol(kernel),
                 "operandSegmentSizes": _segments(len(inputs), len(outputs)),
             },
         )
 
-    def print_quickly(self, printer: Printer) -> bool:
+    def quick_text(self, printer: ExactPrinter) -> str | None:
         if self.attributes:
-            return False
-        printer.print_string(f" {self.id.value.data} ")
-        printer.print_attribute(self.kernel)
+            return None
+        text = f" {self.id.value.data} {printer.text_of(self.kernel)}"
         for word, values in (("ins", self.inputs), ("outs", self.outputs)):
             if values:
-                printer.print_string(f" {word}(")
-                printer.print_list(values, printer.print_ssa_value)
-                printer.print_string(" : ")
-                printer.print_list(values.types, printer.print_attribute)
-                printer.print_string(")")
-        return True
+                names = ", ".join([printer.name_of(value) for value in values])
+                types = ", ".join([printer.text_of(value.type) for value in values])
+                text += f" {word}({names} : {types})"
+        return text
 
     def kernel_op(self) -> KernelOp:
         """Returns the kernel that the task runs.

@@ -92,7 +92,9 @@ class TileBuffer:
 
     def span(self, axis: int, spans: Sequence[tuple[int, int]], size: int) -> tuple[int, int]:
         """Returns where a tile starts and ends in a dimension of `size` elements."""
-        start, end = span_of(self.cuts[axis], spans, size)
+        if not (cut := self.cuts[axis]) and not self.halos:
+            return 0, size
+        start, end = span_of(cut, spans, size)
         if (halo := self.halo(axis)) is None:
             return start, end
         return max(0, start - halo[0]), min(size, end + halo[1])
@@ -162,9 +164,12 @@ def span_of(cut: Cut, spans: Sequence[tuple[int, int]], size: int) -> tuple[int,
     """
     if not cut:
         return 0, size
-    start = sum(spans[loop][0] * stride for loop, stride in cut)
-    last = sum((spans[loop][1] - 1) * stride for loop, stride in cut)
-    return start, last + min(stride for _, stride in cut)
+    start = last = 0
+    for loop, stride in cut:
+        first, end = spans[loop]
+        start += first * stride
+        last += (end - 1) * stride
+    return start, last + min([stride for _, stride in cut])
 
 
 def value_names(block: Block) -> dict[str, SSAValue]:

@@ -136,12 +136,15 @@ def encode_tensor(message: Any, tensor: OmTensor, *, is_input: bool | None = Non
     An element type without a number below 32, which is as far as viewers go, is given as bytes of
     unsigned integers or as undefined, with its name in the attribute `origin_data_type`.
     """
-    message.CopyFrom(_descriptor(tensor, is_input))
+    # Kept with the tensor itself: a model has few, and to look them up by value hashes them.
+    name = f"_message_{is_input}"
+    if (known := vars(tensor).get(name)) is None:
+        known = vars(tensor)[name] = _descriptor(tensor, is_input)
+    message.CopyFrom(known)
 
 
-@lru_cache(maxsize=4096)
 def _descriptor(tensor: OmTensor, is_input: bool | None) -> Any:
-    """Returns a `TensorDescriptor`; a model has few different ones."""
+    """Returns a `TensorDescriptor`."""
     message = new("ge.proto.TensorDescriptor")
     message.name = tensor.name
     message.dtype = _PROTO_DTYPES.get(tensor.dtype, 4 if tensor.dtype.startswith("f8") else 0)
@@ -169,14 +172,16 @@ def decode_tensor(message: Any) -> OmTensor:
 
 
 def encode_attribute(message: Any, value: AttrValue) -> None:
-    """Fills an `AttrDef`.
+    """Fills an `AttrDef`. The message of a tuple of texts is kept, for further ops of its kernel.
 
     An empty sequence is a list of integers; integers among floats are floats.
 
     Raises:
         ValueError: The value is of another type, or an integer outside 64 bits.
     """
-    if isinstance(value, OmWeight):
+    if isinstance(value, tuple) and value and type(value[0]) is str:
+        message.CopyFrom(_texts(value))
+    elif isinstance(value, OmWeight):
         _encode_weight(message.t, value)
     elif isinstance(value, bool):
         message.b = value
@@ -190,6 +195,14 @@ def encode_attribute(message: Any, value: AttrValue) -> None:
         message.bt = value
     else:
         _encode_list(message, value)
+
+
+@lru_cache(maxsize=1024)
+def _texts(values: Sequence[Scalar]) -> Any:
+    """Returns the `AttrDef` of a list of texts."""
+    message = new("ge.proto.AttrDef")
+    _encode_list(message, values)
+    return message
 
 
 def _encode_weight(message: Any, weight: OmWeight) -> None:

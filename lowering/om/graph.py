@@ -14,15 +14,12 @@ from xdsl.dialects.builtin import (
     IntegerType,
     StringAttr,
     UnitAttr,
-    UnrankedTensorType,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
-from ge_dialect.ge.dtypes import dtype_of
-from ge_dialect.ge.types import is_tensor
 from ge_dialect.ge_exec import (
     ArenaOp,
     BranchOp,
@@ -38,12 +35,12 @@ from ge_dialect.ge_exec import (
     kernels_by_name,
 )
 from ge_dialect.ge_exec.control import TaskOp, flatten, own_reads, own_writes, task_id
-from ge_dialect.ge_exec.memory import ObjectType, Storage, buffer_bytes, is_buffer, offset_of
+from ge_dialect.ge_exec.memory import Storage, buffer_bytes, offset_of
 from ge_dialect.ge_exec.spans import span_of, start_of
-from ge_dialect.ge_exec.storage import buffer_element, buffer_shape
 from ge_dialect.ge_exec.tiling import Tiling
 from ge_dialect.locations import location_names
 from ge_dialect.lowering.om.attributes import AttrValue, OmTensor, OmWeight
+from ge_dialect.lowering.om.descriptors import Descriptors
 from ge_dialect.lowering.om.model import OmGraph, OmModel, OmOp, const_op
 from ge_dialect.lowering.om.task_list import TaskList, address
 from ge_dialect.lowering.size_texts import size_attrs
@@ -84,7 +81,12 @@ def om_model(plan: PlanOp, name: str, weight_size: int, soc: str | None = None) 
     builder = GraphBuilder(plan)
     ops = builder.build()
     sizes = {op.arena_name.data: op.size.value.data for op in _arenas(plan)}
-    events = {op.event.value.data for op in plan.walk() if isinstance(op, RecordOp)}
+    events = {
+        op.event.value.data
+        for stream in plan.streams
+        for op in stream.body.block.ops
+        if isinstance(op, RecordOp)
+    }
     work = sum(size for arena, size in sizes.items() if arena != "weights")
     tasks = TaskList(builder.ids, work)
     return OmModel(
@@ -121,10 +123,14 @@ class GraphBuilder:
     shown: dict[KernelOp, dict[str, AttrValue]] = field(
         default_factory=dict[KernelOp, dict[str, AttrValue]]
     )
+    descs: Descriptors = field(default_factory=Descriptors)
+    places: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
 
     def __post_init__(self) -> None:
         self.kernels = kernels_by_name(self.plan)
-        self.tells = any(not op.is_early for op in self.plan.symbols)
+        symbols = self.plan.symbols
+        self.has_symbols = bool(symbols)
+        self.tells = any(not op.is_early for op in symbols)
 
     def build(self) -> list[OmOp]:
         """Returns `Data`, `Const`, one op a task in order, and `NetOutput`.
@@ -149,14 +155,17 @@ class GraphBuilder:
 
     def _data(self, index: int, op: InputOp) -> None:
         name = self._unique(op.io_name.data)
-        desc = tensor_desc(op.result.type, "y")
+        desc = self.descs.of(op.result.type, "y")
         self._write(op.result, (f"{name}:0", desc))
         self._add(
             OmOp(
                 name,
                 "Data",
                 output_descs=(desc,),
-                attrs={"index": index, **size_attrs(self.plan, [op.result])},
+                attrs={
+                    "index": index,
+                    **(size_attrs(self.plan, [op.result]) if self.has_symbols else {}),
+                },
                 stream_id=-1,
                 output_offsets=(offset_of(op) or 0,),
             )
@@ -164,7 +173,7 @@ class GraphBuilder:
 
     def _const(self, op: WeightOp) -> None:
         name = self._unique(op.value.data.name)
-        desc = tensor_desc(op.result.type, "y")
+        desc = self.descs.of(op.result.type, "y")
         self._write(op.result, (f"{name}:0", desc))
         weight = OmWeight(desc, offset_of(op) or 0, op.size)
         self._add(const_op(name, weight, op_id=len(self.ops)))
@@ -174,34 +183,42 @@ class GraphBuilder:
         kernel = self.kernel_of(task)
         kind = _KINDS[type(task)] if kernel is None else kernel.op_type.data
         name = self._unique(nodes[-1] if nodes else f"{kind}_{task_id(task)}")
-        inputs = [self._source(value) for value in own_reads(task)]
-        outputs = [tensor_desc(value.type, f"y{i}") for i, value in enumerate(own_writes(task))]
+        reads, writes = own_reads(task), own_writes(task)
+        read_at, written_at = (tuple(map(self._address, values)) for values in (reads, writes))
+        inputs = [self._source(value) for value in reads]
+        outputs = [self.descs.of(value.type, f"y{i}") for i, value in enumerate(writes)]
         self.ids[task_id(task)] = len(self.ops)
         self._add(
             OmOp(
                 name,
                 kind,
-                inputs=tuple(source for source, _ in inputs),
+                inputs=tuple([source for source, _ in inputs]),
                 input_descs=tuple(
-                    [
-                        OmTensor(f"x{i}", desc.dtype, desc.shape, desc.layout, desc.size)
-                        for i, (_, desc) in enumerate(inputs)
-                    ]
+                    [self.descs.renamed(desc, f"x{i}") for i, (_, desc) in enumerate(inputs)]
                 ),
                 output_descs=tuple(outputs),
                 attrs={
                     **self._task_attrs(task, kernel),
-                    **place_attrs(task, stream),
-                    **(size_attrs(self.plan, own_writes(task)) if self.tells else {}),
+                    # Viewers show attributes, and none of the fields below.
+                    "stream": stream,
+                    "task": task_id(task),
+                    "input_addresses": read_at,
+                    "output_addresses": written_at,
+                    **(size_attrs(self.plan, writes) if self.tells else {}),
                 },
                 stream_id=stream,
-                input_offsets=tuple(address(value) for value in own_reads(task)),
-                output_offsets=tuple(address(value) for value in own_writes(task)),
+                input_offsets=read_at,
+                output_offsets=written_at,
                 source_nodes=nodes,
             )
         )
-        for index, (value, desc) in enumerate(zip(own_writes(task), outputs, strict=True)):
+        for index, (value, desc) in enumerate(zip(writes, outputs, strict=True)):
             self._write(value, (f"{name}:{index}", desc))
+
+    def _address(self, value: SSAValue) -> int:
+        if (known := self.places.get(value)) is None:
+            known = self.places[value] = address(value)
+        return known
 
     def _task_attrs(self, task: TaskOp, kernel: KernelOp | None) -> Mapping[str, AttrValue]:
         """Returns `task_attrs`, made once for all tasks of a kernel."""
@@ -247,7 +264,7 @@ class GraphBuilder:
 
     def _join(self, value: SSAValue, parts: Sequence[Written]) -> Source:
         name = self._unique(value.name_hint or "concat")
-        desc = tensor_desc(value.type, "y")
+        desc = self.descs.of(value.type, "y")
         flags = ("_no_task", "_no_padding_continuous_input", "_output_reuse_input")
         self._add(
             OmOp(
@@ -292,25 +309,6 @@ class GraphBuilder:
         return self._unique(f"{name}_{count}")
 
 
-def tensor_desc(type: Attribute, port: str) -> OmTensor:
-    """Returns the descriptor of a buffer or object type; an object has no size."""
-    if isinstance(type, ObjectType):
-        return _object_desc(type.value, port)
-    assert is_buffer(type)
-    dtype = dtype_of(buffer_element(type))
-    shape = tuple(dim if isinstance(dim, int) else -1 for dim in buffer_shape(type))
-    return OmTensor(port, dtype.name, shape, size=buffer_bytes(type))
-
-
-def _object_desc(type: Attribute, port: str) -> OmTensor:
-    if is_tensor(type):
-        return OmTensor(port, dtype_of(type.element_type).name, tuple(type.get_shape()))
-    if isinstance(type, UnrankedTensorType):
-        found = cast("UnrankedTensorType[Attribute]", type)
-        return OmTensor(port, dtype_of(found.element_type).name, None)
-    return OmTensor(port, "undefined", None)
-
-
 def task_attrs(task: TaskOp, kernel: KernelOp | None) -> dict[str, AttrValue]:
     """Returns what a viewer shows of a task: kernel, engine, and the attributes of its ops."""
     if kernel is None:
@@ -330,27 +328,17 @@ def task_attrs(task: TaskOp, kernel: KernelOp | None) -> dict[str, AttrValue]:
     ]
     if len(inner) == 1:
         return attrs | dict(op_attrs(inner[0]))
-    attrs["fused_ops"] = [op.ge_op_type() for op in inner]
+    attrs["fused_ops"] = tuple([op.ge_op_type() for op in inner])
     return attrs
-
-
-def place_attrs(task: TaskOp, stream: int) -> dict[str, AttrValue]:
-    """Returns where and when a task runs, as attributes: viewers show no other fields."""
-    return {
-        "stream": stream,
-        "task": task_id(task),
-        "input_addresses": tuple(address(value) for value in own_reads(task)),
-        "output_addresses": tuple(address(value) for value in own_writes(task)),
-    }
 
 
 def tile_attrs(tiling: Tiling) -> dict[str, AttrValue]:
     """Returns what a viewer shows of tiles: how many, and where the values lie on the chip."""
-    loops = [f"{loop.extent} by {loop.tile}" for loop in tiling.outer]
+    loops = tuple([f"{loop.extent} by {loop.tile}" for loop in tiling.outer])
     return {
         "tiles": tiling.tiles,
         **({"tile_loops": loops} if loops else {}),
-        "on_chip": [str(buffer) for buffer in tiling.buffers],
+        "on_chip": tuple([str(buffer) for buffer in tiling.buffers]),
     }
 
 

@@ -5,7 +5,7 @@ refuses to open is never written. Source: Netron's reader of the format, and GE'
 `model_serialize.cc` for the helper attributes.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -230,11 +230,14 @@ def _encode_graph(message: Any, graph: OmGraph) -> None:
     message.name = graph.name
     readers = _readers(graph)
     consts = {op.name for op in graph.ops if op.type == "Const"}
+    alike: dict[tuple[object, ...], Any] = {}
     for op in graph.ops:
-        _encode_op(message.op.add(), op, consts)
-        for name, index in readers.get(op.name, ()):
-            message.op[-1].dst_name.append(name)
-            message.op[-1].dst_index.append(index)
+        encoded = message.op.add()
+        encoded.CopyFrom(_common(op, alike))
+        _encode_op(encoded, op, consts)
+        if read := readers.get(op.name):
+            encoded.dst_name.extend([name for name, _ in read])
+            encoded.dst_index.extend([index for _, index in read])
         if op.type == "Data":
             message.input.append(f"{op.name}:0")
         elif op.type == "NetOutput":
@@ -252,43 +255,68 @@ def _readers(graph: OmGraph) -> dict[str, list[tuple[str, int]]]:
     return readers
 
 
-def _encode_op(message: Any, op: OmOp, consts: set[str]) -> None:
-    message.name, message.type = op.name, op.type
-    message.id, message.stream_id = op.id, op.stream_id
-    message.input.extend(op.inputs)
-    for name in op.inputs:
-        source, _, index = name.rpartition(":")
-        message.src_name.append(source)
-        message.src_index.append(int(index or 0))
-        message.is_input_const.append(source in consts)
+def _common(op: OmOp, alike: dict[tuple[object, ...], Any]) -> Any:
+    """Returns the part of an op that ops of one type, on the same descriptors, have in common.
+
+    Args:
+        op: Of a graph.
+        alike: Those that were made before, by the identity of their descriptors.
+    """
+    key = (op.type, *map(id, op.input_descs), None, *map(id, op.output_descs))
+    if (known := alike.get(key)) is not None:
+        return known
+    message = alike[key] = new("ge.proto.OpDef")
+    message.type = op.type
     for desc in op.input_descs:
         encode_tensor(
             message.input_desc.add(), desc or OmTensor("", "undefined", ()), is_input=True
         )
     for desc in op.output_descs:
         encode_tensor(message.output_desc.add(), desc, is_input=False)
-    message.input_name.extend(desc.name if desc else "" for desc in op.input_descs)
+    inputs = tuple([desc.name if desc else "" for desc in op.input_descs])
+    outputs = tuple([desc.name for desc in op.output_descs])
+    message.input_name.extend(inputs)
+    for name, attribute in (*_ports("input", inputs), *_ports("output", outputs)):
+        message.attr[name].CopyFrom(attribute)
+    return message
+
+
+def _encode_op(message: Any, op: OmOp, consts: set[str]) -> None:
+    """Adds what an op has for itself."""
+    message.name, message.id, message.stream_id = op.name, op.id, op.stream_id
+    if op.inputs:
+        message.input.extend(op.inputs)
+        ends = [name.rpartition(":") for name in op.inputs]
+        message.src_name.extend([source for source, _, _ in ends])
+        message.src_index.extend([int(index or 0) for _, _, index in ends])
+        message.is_input_const.extend([source in consts for source, _, _ in ends])
     message.input_i.extend(op.input_offsets)
     message.output_i.extend(op.output_offsets)
-    message.workspace.extend(offset for offset, _ in op.workspaces)
-    message.workspace_bytes.extend(size for _, size in op.workspaces)
+    if op.workspaces:
+        message.workspace.extend([offset for offset, _ in op.workspaces])
+        message.workspace_bytes.extend([size for _, size in op.workspaces])
     message.subgraph_name.extend(op.subgraphs)
-    for name, value in {**op.attrs, **_derived_attributes(op)}.items():
-        encode_attribute(message.attr[name], value)
+    nodes = {ORIGINAL_NAMES: [*op.source_nodes]} if op.source_nodes else {}
+    attributes = message.attr
+    for name, value in {**op.attrs, **nodes}.items():
+        if name not in _DERIVED or name not in attributes:  # those tell the ports there are
+            encode_attribute(attributes[name], value)
 
 
-def _derived_attributes(op: OmOp) -> dict[str, AttrValue]:
-    """Returns the attributes that tell other readers names of ports and where the op came from."""
-    inputs = [(desc.name, i) for i, desc in enumerate(op.input_descs) if desc and desc.name]
-    outputs = [(desc.name, i) for i, desc in enumerate(op.output_descs) if desc.name]
-    attrs: dict[str, AttrValue] = {}
-    for kind, ports in (("input", inputs), ("output", outputs)):
-        if ports:
-            attrs[f"_{kind}_name_key"] = tuple(name for name, _ in ports)
-            attrs[f"_{kind}_name_value"] = tuple(index for _, index in ports)
-    if op.source_nodes:
-        attrs[ORIGINAL_NAMES] = op.source_nodes
-    return attrs
+def _ports(kind: str, names: Sequence[str]) -> Sequence[tuple[str, Any]]:
+    """Returns the attributes that tell other readers the names of ports, as messages.
+
+    Args:
+        kind: `input` or `output`.
+        names: One a port; "" where it has none.
+    """
+    ports = [(name, index) for index, name in enumerate(names) if name]
+    if not ports:
+        return ()
+    key, value = new("ge.proto.AttrDef"), new("ge.proto.AttrDef")
+    encode_attribute(key, [name for name, _ in ports])
+    encode_attribute(value, [index for _, index in ports])
+    return (f"_{kind}_name_key", key), (f"_{kind}_name_value", value)
 
 
 def _decode_graph(message: Any) -> OmGraph:

@@ -10,7 +10,7 @@ and `While`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.ir import Operation, Region, SSAValue
 
@@ -27,7 +27,7 @@ from ge_dialect.ge_exec import (
     WeightOp,
 )
 from ge_dialect.ge_exec.control import TaskOp, inner_tasks, task_id
-from ge_dialect.ge_exec.memory import base_of, buffer_bytes, offset_of
+from ge_dialect.ge_exec.memory import Storage, base_of, buffer_bytes, offset_of
 from ge_dialect.lowering.om.tasks import OmTask, TaskType
 
 
@@ -39,11 +39,13 @@ class TaskList:
         ids: Of each task of the plan, the op of the graph that it belongs to.
         work_size: Bytes of the work arena, behind which the weights lie.
         labels: How many labels there are so far.
+        places: Addresses of values, as tasks hold them.
     """
 
     ids: dict[int, int]
     work_size: int
     labels: int = 0
+    places: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
 
     def of(self, plan: PlanOp) -> Iterator[OmTask]:
         """Yields the tasks in launch order: by the plan's order, each wait before its task.
@@ -137,8 +139,11 @@ class TaskList:
 
     def _logical(self, value: SSAValue) -> int:
         """Returns an address as a task holds it: weights lie behind the work arena."""
-        offset = address(value)
-        return offset + self.work_size if isinstance(base_of(value)[0], WeightOp) else offset
+        if (known := self.places.get(value)) is None:
+            owner, inner = base_of(value)
+            behind = self.work_size if isinstance(owner, WeightOp) else 0
+            known = self.places[value] = inner + behind + _start_of(owner)
+        return known
 
 
 def _next_ids(ops: Sequence[Operation]) -> list[int]:
@@ -155,4 +160,8 @@ def _next_ids(ops: Sequence[Operation]) -> list[int]:
 def address(value: SSAValue) -> int:
     """Returns the byte offset of a buffer value in its arena; an object has none, which is 0."""
     owner, inner = base_of(value)
-    return inner + (0 if isinstance(owner, ObjectOp) else offset_of(owner) or 0)
+    return inner + _start_of(owner)
+
+
+def _start_of(owner: Storage) -> int:
+    return 0 if isinstance(owner, ObjectOp) else offset_of(owner) or 0

@@ -127,6 +127,8 @@ class Scheduler:
             tasks = tasks_of(current)
             chosen = [tasks.units[task] for task in better_order(tasks, self.policy)]
             order = with_views(current, chosen)
+            if all(i == number for i, number in enumerate(order)):
+                return best, peak
             if (found := profile_of(current, order).peak) >= peak:
                 return best, peak
             best, peak = [best[number] for number in order], found

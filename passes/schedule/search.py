@@ -29,10 +29,10 @@ def better_order(tasks: Tasks, policy: Policy) -> Sequence[int]:
     count = len(tasks.units)
     if policy is Policy.THROUGHPUT:
         return _ties(tasks)
-    base = settled(tasks)
+    base, given = settled(tasks), list(range(count))
     whole = [range(count)]
-    if peaks(tasks, base, whole) > peaks(tasks, range(count), whole):
-        base = list(range(count))
+    if base == given or peaks(tasks, base, whole) > peaks(tasks, given, whole):
+        return _Search(tasks, policy).run()
     search = _Search(tasks.permuted(base), policy)
     return [base[task] for task in search.run()]
 

@@ -138,8 +138,10 @@ class State:
 
     def run(self, task: int) -> list[int]:
         """Runs a task; returns the roots whose next toucher is another case from now on."""
-        tasks, left, changed = self.tasks, self.left, list[int]()
-        begun, ended = set[int](), set[int]()
+        tasks, left = self.tasks, self.left
+        changed: list[int] = []
+        begun: set[int] = set()
+        ended: set[int] = set()
         for root in tasks.touches[task]:
             if left[root] == len(tasks.touchers[root]):
                 begun.add(root)
@@ -168,7 +170,8 @@ def shared_bytes(
         sizes: Of roots, in bytes.
         begun, ended: Roots that are alive from it on, and up to it; in either direction of time.
     """
-    shared, used = 0, set[int]()
+    shared = 0
+    used: set[int] = set()
     for a, b in pairs:
         if a in used or b in used:
             continue

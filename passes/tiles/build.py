@@ -33,14 +33,14 @@ def working_set(block: Block) -> WorkingSet:
     Raises:
         ValueError: A shape is not static.
     """
-    return _Builder(block, Streams()).build()
+    return _Builder(block).build(Streams())
 
 
 def streaming_set(block: Block) -> WorkingSet | None:
     """Returns the same where what may stream does (`streams.py`); None where nothing may."""
-    builder = _Builder(block, Streams())
+    builder = _Builder(block)
     streams = streams_of(builder.ops, builder.results)
-    return None if streams is None else _Builder(block, streams).build()
+    return None if streams is None else builder.build(streams)
 
 
 @dataclass
@@ -63,13 +63,12 @@ class Cuts:
 class _Builder:
     """Collects the values of a body, and the pieces of their dimensions."""
 
-    def __init__(self, block: Block, streams: Streams):
+    def __init__(self, block: Block):
         self.block = block
-        self.streams = streams
-        self.table = PieceTable(loose=streams.loose)
         self.ops = [
             op for op in block.ops if isinstance(op, GEOp) and not isinstance(op, ConstantOp)
         ]
+        self.roles = [role_of(type(op)) for op in self.ops]
         last = block.last_op
         assert last is not None
         self.results: Sequence[SSAValue] = tuple(last.operands)
@@ -77,7 +76,8 @@ class _Builder:
         self.loops: dict[Piece, int] = {}
         self.set = WorkingSet()
 
-    def build(self) -> WorkingSet:
+    def build(self, streams: Streams) -> WorkingSet:
+        self.streams, self.table = streams, PieceTable(loose=streams.loose)
         late = {op for op, _ in self.streams.loose}  # when it is known what is whole
         for op in sorted(self.ops, key=lambda op: op in late):
             for index, operand in enumerate(op.operands):
@@ -184,13 +184,10 @@ class _Builder:
         number: int,
     ) -> None:
         steps = [step for member in group for step in reads.get(member, ())]
-        used_by_product = any(
-            role_of(type(self.ops[step])) is Role.CONTRACT
-            for member in group
-            for step in reads.get(member, ())
-        )
+        roles = {self.roles[step] for step in steps}
+        used_by_product = Role.CONTRACT in roles
         is_operand, is_result = owner not in made, any(one in self.results for one in group)
-        by_product = not is_operand and role_of(type(self.ops[made[owner]])) is Role.CONTRACT
+        by_product = not is_operand and self.roles[made[owner]] is Role.CONTRACT
         tier = "l1" if used_by_product else "l0c" if by_product else "ub"
         passing = owner in self.streams.passing
         if owner in self.streams.held:
@@ -206,9 +203,8 @@ class _Builder:
         cuts = self._cuts(value)
         is_table = False
         if is_operand:
-            roles = {role_of(type(self.ops[step])) for step in steps}
             is_table = roles == {Role.MOVE}
-            kept = not is_table and Role.CONTRACT not in roles and not passing
+            kept = not is_table and not used_by_product and not passing
         else:
             kept = (bool(steps) or bool(cuts.loops)) and not passing
         own = prod(tensor_of(value).get_shape()) * dtype_of(element).storage_bytes

@@ -84,8 +84,7 @@ def choose_tiles(kernel: WorkingSet, sizes: Mapping[str, int]) -> list[int] | Ex
             found = _best_step(kernel, tiles, sizes, over + 1, 1)
         if found is None:
             return _excess(kernel, tiles, sizes)
-        tiles = found
-        over = _over(kernel, tiles, sizes)
+        tiles, over = found
     return tiles
 
 
@@ -101,10 +100,11 @@ def _over(kernel: WorkingSet, tiles: Sequence[int], sizes: Mapping[str, int]) ->
 
 def _best_step(
     kernel: WorkingSet, tiles: list[int], sizes: Mapping[str, int], over: int, floor: int
-) -> list[int] | None:
-    """Halves the loop that costs least and brings the tile nearer to fitting."""
+) -> tuple[list[int], int] | None:
+    """Halves the loop that costs least and brings the tile nearer to fitting; returns the tile,
+    and the bytes that it still has too many."""
     best: tuple[int, int] | None = None
-    chosen: list[int] | None = None
+    chosen: tuple[list[int], int] | None = None
     for loop, steps in enumerate(tiles):
         least = floor if loop in kernel.inner else 1
         blocked = any(tiles[other] > 1 for other in kernel.before[loop])
@@ -116,7 +116,7 @@ def _best_step(
             continue
         cost = (kernel.moved(trial), left)
         if best is None or cost < best:
-            best, chosen = cost, trial
+            best, chosen = cost, (trial, left)
     return chosen
 
 

@@ -19,8 +19,9 @@ since they may be written over operands.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import prod
 
 from ge_dialect.ge_exec.tiling import SHARED_TIER
@@ -101,7 +102,7 @@ class Held:
 
 @dataclass
 class WorkingSet:
-    """A kernel as the choice of tiles sees it.
+    """A kernel as the choice of tiles sees it; not changed once it has been asked something.
 
     Attributes:
         extents: Of the loops, outermost first.
@@ -119,24 +120,48 @@ class WorkingSet:
 
     def peaks(self, tiles: Sequence[int]) -> dict[str, int]:
         """Returns the most bytes that are needed of each tier at a time, blocks left out."""
-        changes: dict[str, list[tuple[int, int]]] = {}
+        found: dict[str, int] = {}
+        for tier, changes in self._changes.items():
+            sizes: dict[int, int] = {}
+            load = highest = 0
+            for index in changes:
+                if (size := sizes.get(index)) is None:
+                    sizes[index] = size = self.held[index].tile_bytes(tiles, self.extents)
+                    load += size
+                    highest = max(highest, load)
+                else:
+                    load -= size
+            found[tier] = highest
+        return found
+
+    @cached_property
+    def _changes(self) -> Mapping[str, Sequence[int]]:
+        """The values of each tier, as they begin and as they end; at one time, ends come first."""
+        changes: dict[str, list[tuple[int, int, int]]] = {}
         for index, one in enumerate(self.held):
-            if not one.kept or one.owner != index:
-                continue
-            size = one.tile_bytes(tiles, self.extents)
-            first, last = one.life
-            found = changes.setdefault(one.tier, [])
-            found.append((first, size))
-            found.append((last + 1, -size))
-        return {tier: _highest(found) for tier, found in changes.items()}
+            if one.kept and one.owner == index:
+                first, last = one.life
+                changes.setdefault(one.tier, []).extend(((first, 1, index), (last + 1, 0, index)))
+        return {tier: [index for *_, index in sorted(found)] for tier, found in changes.items()}
 
     def moved(self, tiles: Sequence[int]) -> int:
         """Returns the bytes that all tiles together read and write, outside of the chip."""
-        return sum(
-            size * self.repeats(one, tiles) + self._overlap(one, size, tiles)
-            for one, size in zip(self.held, self.hbm_bytes, strict=True)
-            if size
-        ) + sum(self._held_bytes(one, tiles) for one in self.held if one.tier == SHARED_TIER)
+        found = 0
+        trips = [self.trips(loop, tiles) for loop in range(len(tiles))]
+        for one, size, loops in self._in_hbm:
+            found += size * prod([trips[loop] for loop in loops]) + self._overlap(one, size, tiles)
+        return found + sum(self._held_bytes(one, tiles) for one in self._shared)
+
+    @cached_property
+    def _in_hbm(self) -> Sequence[tuple[Held, int, Sequence[int]]]:
+        """The values that come from or go to HBM, their bytes, and the loops that repeat them."""
+        pairs = zip(self.held, self.hbm_bytes, strict=True)
+        return [(one, size, self.repeating(one)) for one, size in pairs if size]
+
+    @cached_property
+    def _shared(self) -> Sequence[Held]:
+        """The values in L2."""
+        return [one for one in self.held if one.tier == SHARED_TIER]
 
     def _held_bytes(self, one: Held, tiles: Sequence[int]) -> int:
         """The bytes of a value in L2 that turns of loops which do not cut it read."""
@@ -147,15 +172,13 @@ class WorkingSet:
     def _overlap(self, one: Held, size: int, tiles: Sequence[int], l2_bytes: int = 0) -> int:
         """The bytes of an operand that two tiles beside each other read, where `l2_bytes` do not
         keep them until then."""
+        if not one.windows or not one.is_operand:
+            return 0
         parts = 1.0
-        for loop, window in one.windows.items() if one.is_operand else ():
+        for loop, window in one.windows.items():
             if self._touched(loop, tiles) > l2_bytes:
                 parts *= 1 + window.again(self.trips(loop, tiles))
         return int(size * (parts - 1))
-
-    def repeats(self, one: Held, tiles: Sequence[int]) -> int:
-        """Returns how often the bytes of an operand are read; results are written once."""
-        return prod(self.trips(loop, tiles) for loop in self.repeating(one))
 
     def reread(self, tiles: Sequence[int], l2_bytes: int) -> int:
         """Returns the bytes that are read from HBM again because of the tiles.
@@ -166,20 +189,19 @@ class WorkingSet:
         Source: Mattson et al., "Evaluation techniques for storage hierarchies" (1970).
         """
         found = 0
-        for one, size in zip(self.held, self.hbm_bytes, strict=True):
+        for one, size, loops in self._in_hbm:
             times = 1
-            for loop in self.repeating(one) if size else ():
+            for loop in loops:
                 if self._touched(loop, tiles) > l2_bytes:
                     times *= self.trips(loop, tiles)
-            found += size * (times - 1)
-            found += times * self._overlap(one, size, tiles, l2_bytes) if one.windows else 0
+            found += size * (times - 1) + times * self._overlap(one, size, tiles, l2_bytes)
         return found
 
     def _touched(self, loop: int, tiles: Sequence[int]) -> int:
         """The bytes of HBM that one turn of a loop touches."""
         return sum(
-            size // prod(self.trips(other, tiles) for other in one.loops if other <= loop)
-            for one, size in zip(self.held, self.hbm_bytes, strict=True)
+            size // prod([self.trips(other, tiles) for other in one.loops if other <= loop])
+            for one, size, _ in self._in_hbm
         )
 
     def repeating(self, one: Held) -> list[int]:
@@ -190,9 +212,7 @@ class WorkingSet:
         if not one.is_operand or one.is_table:
             return []
         if one.is_shared:
-            held = {
-                loop for other in self.held if other.tier == SHARED_TIER for loop in other.loops
-            }
+            held = {loop for other in self._shared for loop in other.loops}
             return sorted(held - {*one.loops})
         last = max(one.loops, default=-1) if one.kept else len(self.extents)
         return [
@@ -209,7 +229,7 @@ class WorkingSet:
     def ordered(self, tiles: Sequence[int], l2_bytes: int) -> tuple[WorkingSet, list[int]]:
         """Returns the kernel and its tiles with that loop outermost that reads least again."""
         best, chosen = self.reread(tiles, l2_bytes), (self, list(tiles))
-        if any(one.tier == SHARED_TIER for one in self.held):
+        if self._shared:
             return chosen  # what is held is computed in the outer loops
         for first in range(1, len(tiles)):
             if not best:
@@ -244,11 +264,3 @@ class WorkingSet:
     def trips(self, loop: int, tiles: Sequence[int]) -> int:
         """Returns how many tiles there are along a loop."""
         return -(-self.extents[loop] // tiles[loop])
-
-
-def _highest(changes: list[tuple[int, int]]) -> int:
-    load = highest = 0
-    for _, change in sorted(changes):  # at one time, what ends comes first
-        load += change
-        highest = max(highest, load)
-    return highest

@@ -113,7 +113,10 @@ class Marker:
     grow: bool
 
     def mark(self, block: Block) -> int:
-        """Marks the ops of a block; returns the bytes alive at its peak, 0 where not known."""
+        """Marks the ops of a block; returns the bytes alive at its peak, 0 where not known.
+
+        Nobody asks for that of a function, so that one with nothing to mark is not weighed.
+        """
         workspaces: dict[Operation, int] = {
             op: max(self.mark(region.block) for region in op.regions)
             for op in block.ops
@@ -121,6 +124,10 @@ class Marker:
         }
         for op in block.ops:
             unmark(op)
+        if isinstance(block.parent_op(), FuncOp) and not any(
+            isinstance(op, ConcatOp | SplitOp | SliceOp) for op in block.ops
+        ):
+            return 0
         before = self._peak(block, workspaces)
         choices = self._choices(block)
         if before is None:
