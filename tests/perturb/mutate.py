@@ -28,7 +28,7 @@ ALIKE = (
 )
 """Operators of equal signatures."""
 
-FLOATS = (0.0, -0.0, 1.0, 2.0, 0.5, -1.0, math.inf, -math.inf, 1e-6, 1e-5, -1e9, -3.4028235e38)
+FLOATS = (0.0, -0.0, 1.0, 2.0, 0.5, -1.0, math.inf, -math.inf, 1e-6, 1e-5, -1e9, -65504.0)
 SMALL = 64
 """Elements of a constant that may be changed."""
 
