@@ -273,6 +273,34 @@ def test_values_that_a_body_reads_are_there() -> None:
     assert_same_plans(proto)
 
 
+def test_a_first_layer_with_an_input_for_a_weight_is_its_own() -> None:
+    proto = layers([matmul, silu, residual], 80)
+    name = proto.graph.node[1].input[1]
+    weights = [one for one in proto.graph.initializer if one.name != name]
+    for one in weights:
+        if "weight" in one.name:
+            one.raw_data = np.zeros((64, 64), np.float32).tobytes()
+    del proto.graph.initializer[:]
+    proto.graph.initializer.extend(weights)
+    proto.graph.input.append(helper.make_tensor_value_info(name, 1, (64, 64)))
+    assert load_short(proto, None)[2] is not None
+    assert_same_plans(proto)
+
+
+def test_constants_that_nobody_reads_are_no_layers() -> None:
+    proto = layers([matmul, silu], 110)
+    tensor = onnx.numpy_helper.from_array(np.array(1, np.float32))
+    for number in range(20):
+        unread = helper.make_node("Constant", [], [""], f"unread.{number}", value=tensor)
+        proto.graph.node.insert(7 * number, unread)
+    clip = helper.make_node("Clip", [proto.graph.node[-1].output[0], "", "scale0"], ["c"], "clip")
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(np.array(1, np.float32), "scale0"))
+    proto.graph.node.append(clip)
+    proto.graph.output[0].name = "c"
+    assert load_short(proto, None)[2] is not None
+    assert_same_plans(proto)
+
+
 def test_open_sizes_are_imported_whole() -> None:
     proto = layers([matmul, silu], 60)
     proto.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "batch"

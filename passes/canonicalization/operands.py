@@ -31,10 +31,11 @@ def uniform_value(value: SSAValue) -> float | int | bool | None:
     return found
 
 
-def common_value(values: Iterable[SSAValue]) -> float | int | bool | None:
+def common_value(values: Iterable[SSAValue | None]) -> float | int | bool | None:
     """Returns what every element of several constants is: their one value where each is uniform and
-    they are equal to the bit, else None. Looks at no further one than it has to."""
-    found = map(uniform_value, values)
+    they are equal to the bit, else None; None is no constant. Looks at no further one than it has
+    to."""
+    found = (None if value is None else uniform_value(value) for value in values)
     if (first := next(found)) is None:
         return None
     return first if all(repr(other) == repr(first) for other in found) else None

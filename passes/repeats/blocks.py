@@ -38,6 +38,6 @@ class Blocks(Protocol):
         """Returns a parameter: a new constant, or the index of an argument."""
         ...
 
-    def alternatives(self, slot: int) -> Iterable[SSAValue]:
-        """Yields what the blocks have in the place of a parameter."""
+    def alternatives(self, slot: int) -> Iterable[SSAValue | None]:
+        """Yields what the blocks have in the place of a parameter; None may be an argument."""
         ...

@@ -37,7 +37,7 @@ class Expansion:
     places: dict[Operation, Place] = field(default_factory=dict[Operation, Place])
     copies: dict[int, list[Operation]] = field(default_factory=dict[int, list[Operation]])
     constants: list[Operation] = field(default_factory=list[Operation])
-    bodies: dict[Region, Region] = field(default_factory=dict[Region, Region])
+    bodies: dict[Region, Region | None] = field(default_factory=dict[Region, Region | None])
 
     def expand(self) -> bool:
         """Makes the whole function what the short one has become; False, nothing done, if it must
@@ -154,11 +154,19 @@ class Expansion:
                 if (place := self._place(value)) is not None and place[0] == 1:
                     op.operands[index] = before[place[1]].results[_index(value)]
 
-    def kept_apart(self, body: Region) -> Region:
-        """Returns a copy of a body that nobody changes."""
-        if (found := self.bodies.get(body)) is None:
-            found = self.bodies[body] = body.clone()
-        return found
+    def kept_apart(self, body: Region) -> Region | None:
+        """Returns a copy of a body that nobody changes; None where it is not one block of plain
+        ops that see nothing around it."""
+        if body not in self.bodies:
+            parent = body.parent
+            plain = (
+                parent is not None
+                and parent.has_trait(IsolatedFromAbove)
+                and len(body.blocks) == 1
+                and not any(op.regions or op.successors for op in body.block.ops)
+            )
+            self.bodies[body] = body.clone() if plain else None
+        return self.bodies[body]
 
     def _replace(self, whole: list[SSAValue | tuple[int, Place]]) -> None:
         """Makes the optimised block the body of the function, with the copies in it."""
@@ -228,7 +236,7 @@ class BlockCopy:
         return self.ops
 
     def _location(self, op: Operation) -> LocationAttr:
-        return self.of.short.names.copied(op.location, self.number)
+        return self.of.short.names.copied(op, self.number)
 
     def _name(self, copy: Operation, like: Operation) -> None:
         for mine, theirs in zip(copy.results, like.results, strict=True):
@@ -237,18 +245,12 @@ class BlockCopy:
 
     def _region(self, region: Region) -> Region:
         """Returns the body of a kernel, with the names of this block."""
-        parent = region.parent
-        assert parent is not None
-        plain = len(region.blocks) == 1 and not any(
-            op.regions or op.successors for op in region.block.ops
-        )
-        if not plain or not parent.has_trait(IsolatedFromAbove):
+        if (like := self.of.kept_apart(region)) is None:
             copied = region.clone()
             for op in copied.walk():
                 op.location = self._location(op)
                 self._name(op, op)
             return copied
-        like = self.of.kept_apart(region)
         return CopiedRegion(like, lambda: self._block(like.block))
 
     def _block(self, like: Block) -> Block:

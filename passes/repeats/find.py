@@ -80,7 +80,7 @@ class Run:
         value = self.own[place]
         return value.index if isinstance(value, BlockArgument) else constant_again(value)
 
-    def alternatives(self, slot: int) -> Iterable[SSAValue]:
+    def alternatives(self, slot: int) -> Iterable[SSAValue | None]:
         """Yields what the blocks have in the place of a parameter."""
         numbers = range(self.count)
         return (self.own[number, slot] for number in numbers if (number, slot) in self.own)

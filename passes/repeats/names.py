@@ -25,11 +25,15 @@ class Names:
         blocks: The run.
         places: Of a name: its block, and the first op there that has it.
         made_up: What stands for the locations of ops, where the names of nodes do not tell.
+        moving: For each op that is copied what its location becomes.
     """
 
     blocks: Blocks
     places: dict[str, Place] = field(default_factory=dict[str, Place])
     made_up: dict[Operation, NameLoc] = field(default_factory=dict[Operation, NameLoc])
+    moving: dict[Operation, list[LocationAttr | Place]] = field(
+        default_factory=dict[Operation, list[LocationAttr | Place]]
+    )
 
     @staticmethod
     def of(blocks: Blocks, known: Kept, outside: Iterable[Operation]) -> Names:
@@ -73,18 +77,21 @@ class Names:
         """Returns the blocks that an op of the optimised graph was made from, ascending."""
         return sorted({at[0] for part in _parts(op) if (at := self._at(part)) is not None})
 
-    def copied(self, location: LocationAttr, number: int) -> LocationAttr:
+    def copied(self, op: Operation, number: int) -> LocationAttr:
         """Returns where the copy for block `number` of an op of the last block but one is from."""
-        if type(location) is NameLoc and type(moved := self._moved(location, number)) is NameLoc:
-            return moved
-        return fuse([self._moved(part, number) for part in places_of(location)])
+        if (parts := self.moving.get(op)) is None:
+            parts = self.moving[op] = [self._moving(part) for part in places_of(op.location)]
+        moved = [
+            self.blocks.location((number + part[0], part[1])) if isinstance(part, tuple) else part
+            for part in parts
+        ]
+        return moved[0] if len(moved) == 1 and type(moved[0]) is NameLoc else fuse(moved)
 
-    def _moved(self, part: LocationAttr, number: int) -> LocationAttr:
+    def _moving(self, part: LocationAttr) -> LocationAttr | Place:
+        """Returns how far before the copy the block is that a part is of, and which op it is."""
         if (at := self._at(part)) is None:
             return part
-        template = self.blocks.count - 2
-        target = number + (at[0] - template if at[0] > 1 else at[0] - 2)
-        return self.blocks.location((target, at[1]))
+        return at[0] - (self.blocks.count - 2 if at[0] > 1 else 2), at[1]
 
     def second(self, location: LocationAttr) -> LocationAttr:
         """Returns where an op of the second block is from: the third is another one again."""

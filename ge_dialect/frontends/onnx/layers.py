@@ -148,7 +148,8 @@ class _Reading:
         self.labels.append(node_name(node))
         written = tuple([one.SerializeToString() for one in row.attributes])
         if row.op_type == "Constant" and domain_of(row.domain) == "":
-            self._add_outside(outputs[0], Outside(self._number("constant", written)))
+            for name in filter(None, outputs):
+                self._add_outside(name, Outside(self._number("constant", written)))
             return
         reads = [
             self._outside(name) if (number := numbers.get(name)) is None else number
@@ -259,13 +260,12 @@ class NodeBlocks:
             return self.tensors.constant(tensor)
         return self._inputs[name]
 
-    def alternatives(self, slot: int) -> Iterable[SSAValue]:
-        """Yields the weights that layers have in one place."""
+    def alternatives(self, slot: int) -> Iterable[SSAValue | None]:
+        """Yields the weights that layers have in one place; None for an input."""
         for number in range(self.count):
             if (number, slot) in self.own:
                 made = self.parameter((number, slot))
-                assert isinstance(made, ConstantOp)
-                yield made.result
+                yield made.result if isinstance(made, ConstantOp) else None
 
 
 @dataclass

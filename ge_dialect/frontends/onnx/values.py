@@ -233,8 +233,11 @@ class Tensors:
             GEError: Its elements are of an unknown type (GE0222).
         """
         found = self.value(tensor, tensor.name)
-        constant = ConstantOp(found.value, found.type)
-        constant.location = name_location(tensor.name)
+        constant = ConstantOp.create(
+            properties={"value": found.value},
+            result_types=[found.type],
+            location=name_location(tensor.name),
+        )
         constant.result.name_hint = identifier(tensor.name)
         return constant
 
