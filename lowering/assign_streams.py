@@ -58,7 +58,8 @@ class AssignStreamsPass(ModulePass):
         check_streams(self.streams, op, self.target)
         patterns = parse_labels(self.labels)
         for plan in [inner for inner in op.body.block.ops if isinstance(inner, PlanOp)]:
-            graph = task_graph(plan)
+            # On one stream every dependency holds by its order.
+            graph = TaskGraph(plan.tasks()) if self.streams == 1 else task_graph(plan)
             labels = task_labels(graph.tasks, patterns)
             streams = self._assign(plan, graph, target, labels)
             check_limits(graph, streams, target)

@@ -42,6 +42,7 @@ from ge_dialect.locations import location_name, op_name
 from ge_dialect.lowering.data_sizes import DataSizes
 from ge_dialect.lowering.kernels import KernelTable, block_of
 from ge_dialect.lowering.schedule.labels import carry_label
+from ge_dialect.lowering.zero_copy import find_parts, lower_parts, lower_views, place_in_whole
 from ge_dialect.passes.zero_copy.marks import views_of
 from ge_dialect.symbols import Dim, SymbolRange
 
@@ -116,7 +117,6 @@ class Bufferizer:
     def lower_block(self, block: Block) -> None:
         """Adds tasks for the ops of a block to the current list."""
         from ge_dialect.lowering.bufferize_control import lower_if, lower_loop
-        from ge_dialect.lowering.zero_copy import find_parts
 
         find_parts(self, block)
         for op in block.ops:
@@ -138,8 +138,6 @@ class Bufferizer:
                     )
 
     def _lower(self, op: GEOp, block: Block) -> None:
-        from ge_dialect.lowering.zero_copy import lower_parts, lower_views
-
         if lower_views(self, op) or lower_parts(self, op):
             return
         kernel, operands = self.kernels.kernel_of(op, self.sizes.waits_for(op))
@@ -201,8 +199,6 @@ class Bufferizer:
             taken: Where earlier results go.
             pairs: Operands and results of the op that may share bytes.
         """
-        from ge_dialect.lowering.zero_copy import place_in_whole
-
         result = op.results[index]
         if (place := place_in_whole(self, result)) is not None:
             return place

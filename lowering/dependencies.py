@@ -30,9 +30,9 @@ class TaskGraph:
     """
 
     tasks: Sequence[TaskOp]
-    dependencies: Sequence[Dependency]
-    readers: dict[Storage, list[int]]
-    writers: dict[Storage, list[int]]
+    dependencies: Sequence[Dependency] = ()
+    readers: dict[Storage, list[int]] = field(default_factory=dict[Storage, list[int]])
+    writers: dict[Storage, list[int]] = field(default_factory=dict[Storage, list[int]])
 
     def edges(self) -> list[tuple[int, int]]:
         """Returns the dependencies as pairs of positions."""

@@ -188,7 +188,7 @@ def _life(kernel: WorkingSet, index: int, twice: bool) -> tuple[int, int]:
     another tile is computed, all of it."""
     one = kernel.held[index]
     if twice and _passes(one):
-        return 0, max(other.life[1] for other in kernel.held) + 1
+        return 0, kernel.steps
     return one.life[0], one.life[1] + 1
 
 

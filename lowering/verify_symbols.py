@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from xdsl.ir import SSAValue
 
@@ -44,15 +44,16 @@ def check_symbols(plan: PlanOp) -> None:
         GEError: They are not; names the value, or the symbol.
     """
     ranges: dict[str, SymbolRange] = {}
-    for op in plan.symbols:
+    symbols, guards = plan.symbols, plan.guards
+    for op in symbols:
         _check_symbol(op, ranges)
         ranges[op.symbol.data] = op.known
-    for op in plan.guards:
+    for op in guards:
         for name in (*symbols_of(op.guard.left), *symbols_of(op.guard.right)):
             if name not in ranges:
                 raise GEError(CODE, f"a guard asks for {op.guard}, but '{name}' has no value")
-    check_views(plan, ranges)
-    facts = [op.guard for op in plan.guards]
+    check_views(plan, ranges, {op.symbol.data for op in symbols if op.is_early})
+    facts = [op.guard for op in guards]
     ends = (least_sizes(plan), greatest_sizes(plan))
     for value, type_ in _bounded(plan):
         count, most = byte_count(type_.tensor), most_bytes(type_.tensor, ranges, facts)
@@ -73,8 +74,13 @@ def check_symbols(plan: PlanOp) -> None:
             )
 
 
-def check_views(plan: PlanOp, ranges: Mapping[str, SymbolRange]) -> None:
+def check_views(plan: PlanOp, ranges: Mapping[str, SymbolRange], early: Collection[str]) -> None:
     """Checks that views lie inside their source at every size of the ranges.
+
+    Args:
+        plan: With symbols, or none.
+        ranges: Of the symbols.
+        early: Symbols that inputs tell.
 
     Raises:
         GEError: One does not, or nothing proves it.
@@ -87,7 +93,6 @@ def check_views(plan: PlanOp, ranges: Mapping[str, SymbolRange]) -> None:
             continue  # the op itself is verified
         left = simplify(whole, ranges) - start - simplify(size, ranges)
         plus = start - op.offset.value.data
-        early = {one.symbol.data for one in plan.symbols if one.is_early}
         if unknown := [name for name in symbols_of(plus) if name not in early]:
             what = f"{_name(op.result)} begins where '{unknown[0]}' says, which no input tells"
             raise GEError(CODE, what, hint="compile the model again")

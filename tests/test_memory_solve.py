@@ -104,6 +104,29 @@ def test_plans_do_not_depend_on_how_conflicts_are_kept(problem: Problem):
         assert minimise(problem, effort=0) == expected
 
 
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(4, 9), st.integers(0, 3000)), max_size=9),
+    st.sampled_from([1, 64, 512]),
+    st.sampled_from([None, 4096]),
+)
+def test_buffers_that_all_live_together_have_the_places_of_the_first_heuristic(
+    rows: list[tuple[int, int, int]], alignment: int, capacity: int | None
+):
+    problem = problem_of(rows, capacity, alignment)
+    wanted = minimise(problem, effort=0)
+    if capacity is None or wanted.peak <= capacity:
+        assert solve(problem, effort=0) == wanted
+        assert wanted.optimal
+    else:
+        with pytest.raises(MemoryFullError):
+            solve(problem, effort=0)
+
+
+@given(st.one_of(interval_problems(), partial_orders()))
+def test_without_a_capacity_solving_is_minimising(problem: Problem):
+    assert solve(problem, effort=0) == minimise(problem, effort=0)
+
+
 def test_k33_finds_six_and_never_reports_the_bound_as_the_peak():
     plan = solve(problem_of(K33, capacity=6))
     assert (plan.peak, plan.lower_bound, plan.optimal) == (6, 5, False)

@@ -37,6 +37,20 @@ print(module, x.name_hint, second.result.name_hint)
 print([op.name for op in block.ops], [op.name for op in module.walk()])
 print([op.name for op in module.walk(reverse=True)])
 print([op.name for op in module.walk(region_first=True)])
+three = AddOp.create(operands=[x, y, x], result_types=[kind, kind])
+for values in (three.operands, three.results):
+    print(len(values), values[0].type == kind, values[-1] in (x, three.results[1]), len(values[1:]))
+    print(type(values[:1]).__name__, values[0:2].types == (kind, kind))
+    for index in (3, -4, "0", 1.5):
+        try:
+            values[index]
+        except (IndexError, TypeError) as error:
+            print(type(error).__name__)
+three.operands[1] = x
+print(list(three.operands) == [x, x, x], three.operands == three.operands, three.operands == [x])
+three.operands = [y]
+print([value is y for value in three.operands], y.uses.get_length(), x.uses.get_length())
+three.operands = []
 print(first.next_op is second, second.prev_op is first, end.next_op, x.owner is block)
 print(first.result.owner is first, first.result.type == kind, [u.index for u in x.uses])
 print([(u.operation is second, u.index) for u in first.result.uses])

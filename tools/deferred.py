@@ -23,6 +23,7 @@ class DeferredOnnx(ModuleType):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         __import__(PROTO_MODULE)
         if (found := getattr(sys.modules[PROTO_MODULE], name, None)) is not None:
+            vars(self)[name] = found  # not asked for again
             return found
         spec = self.__spec__
         assert spec is not None and spec.loader is not None

@@ -22,6 +22,7 @@ from xdsl.ir import (
     Data,
     IRWithName,
     Operation,
+    OpOperands,
     OpResult,
     ParametrizedAttribute,
     Region,
@@ -92,6 +93,9 @@ def quicken_ir() -> None:
         (IRDLOperation, "__post_init__", _add_defaults),
         (Attribute, "__post_init__", _check_attribute),
         (OpDef, "verify", _verify_op),
+        (SSAValues, "__getitem__", _value_at),
+        (OpOperands, "__getitem__", _operand_at),
+        (Operation, "operands", property(_operands_of, Operation.operands.fset)),
     ):
         setattr(owner, name, method)
     _quicken_checks()
@@ -144,6 +148,27 @@ def _valid_name(cls: type[IRWithName], name: str | None) -> str | None:
     if (found := _NAMES.get(name)) is None and name is not None:
         found = _NAMES[name] = _extract_name(cls, name)
     return found
+
+
+_at: Callable[[Any, Any], Any] = vars(tuple)["__getitem__"]
+
+
+def _value_at(self: SSAValues, index: int | slice) -> Any:
+    """As `SSAValues.__getitem__`."""
+    found = _at(self, index)
+    return SSAValues(found) if isinstance(index, slice) else found
+
+
+def _operand_at(self: Any, index: int | slice) -> Any:
+    """As `OpOperands.__getitem__`."""
+    return _value_at(self._op._operands, index)
+
+
+def _operands_of(self: Operation) -> OpOperands:
+    """As `Operation.operands`."""
+    view: Any = object.__new__(OpOperands)
+    view._op = self
+    return view
 
 
 def _ops_of(self: BlockOps) -> Iterator[Operation]:

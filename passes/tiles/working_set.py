@@ -153,6 +153,11 @@ class WorkingSet:
         return found + sum(self._held_bytes(one, tiles) for one in self._shared)
 
     @cached_property
+    def steps(self) -> int:
+        """How many steps a tile takes: one an op."""
+        return max([one.life[1] for one in self.held], default=-1) + 1
+
+    @cached_property
     def _in_hbm(self) -> Sequence[tuple[Held, int, Sequence[int]]]:
         """The values that come from or go to HBM, their bytes, and the loops that repeat them."""
         pairs = zip(self.held, self.hbm_bytes, strict=True)
