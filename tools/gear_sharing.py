@@ -9,13 +9,19 @@ costs a copy of the plan, tiles and addresses. Else every gear is optimised by i
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from ge_dialect.ge.symbolic import data_ranges
+from ge_dialect.ge.symbolic import (
+    bind_values,
+    data_ranges,
+    set_symbol_ranges,
+    symbol_ranges,
+)
 from ge_dialect.ge_exec import PlanOp
 from ge_dialect.lowering.bufferize import BufferizePass
 from ge_dialect.lowering.gear_plans import NAME, GearPlans
@@ -24,6 +30,7 @@ from ge_dialect.lowering.predict import predict_plan
 from ge_dialect.lowering.tile_kernels import TileKernelsPass
 from ge_dialect.passes import rewrites
 from ge_dialect.passes.symbols.split_gears import SplitGearsPass, check_gear, parse_gear
+from ge_dialect.symbols import Dim, symbol
 from ge_dialect.targets.dlti import target_of
 from ge_dialect.tools.api import CompiledPlan, PassRecord, Watch, make_context
 from ge_dialect.tools.running import Runner
@@ -41,12 +48,13 @@ def share_gears(plan: CompiledPlan) -> bool:
     if len(plan.options.gears) < 2 or rewrites.active() is not None or plan.options.verify_each:
         return False
     whole = _part_of(plan, plan.module.clone())
+    gears = [parse_gear(text) for text in plan.options.gears]
+    _relate(whole.plan.module, gears)
     typed, lowered = _stages(whole)
     whole.run(0, typed)
     functions = [op for op in whole.plan.module.body.block.ops if isinstance(op, FuncOp)]
     if len(functions) != 1 or data_ranges(functions[0]):
         return False
-    gears = [parse_gear(text) for text in plan.options.gears]
     for number, sizes in enumerate(gears):
         check_gear(functions[0], number, sizes)
     least = min(range(len(gears)), key=lambda number: prod(gears[number].values()))
@@ -68,6 +76,44 @@ def share_gears(plan: CompiledPlan) -> bool:
     whole.plan.passes.append(PassRecord(NAME, time.perf_counter() - started, len(gears)))
     _finish(plan, plans, whole, single, lowered)
     return True
+
+
+def _relate(module: ModuleOp, gears: Sequence[Mapping[str, int]]) -> None:
+    """Says of a symbol that it is another one and a number, where that is so in all gears: a mask
+    of `total` columns is that of `past + 1` keys, though the model does not say so."""
+    for function in module.body.block.ops:
+        if not isinstance(function, FuncOp):
+            continue
+        ranges = symbol_ranges(function)
+        values = {name: [sizes[name] for sizes in gears if name in sizes] for name in ranges}
+        if found := related_symbols(values):
+            bind_values(function, found)
+            kept = {name: known for name, known in ranges.items() if name not in found}
+            set_symbol_ranges(function, kept)
+            function.update_function_type()
+
+
+def related_symbols(values: Mapping[str, Sequence[int]]) -> dict[str, Dim]:
+    """Returns symbols that are an earlier one and a number in all gears, and that sum.
+
+    Args:
+        values: Of each symbol in each gear; of different length, nothing is known.
+
+    >>> print(*related_symbols({"past": [4, 8], "total": [5, 9]}.copy()).items())
+    ('total', DimExpr(terms=((('past',), 1), ((), 1))))
+    """
+    found: dict[str, Dim] = {}
+    bases: list[str] = []
+    for name, sizes in values.items():
+        for base in bases:
+            steps = {size - other for size, other in zip(sizes, values[base], strict=False)}
+            if len(sizes) == len(values[base]) and len(steps) == 1:
+                found[name] = symbol(base) + steps.pop()
+                break
+        else:
+            if len(set(sizes)) > 1:  # a symbol of one size becomes a number anyway
+                bases.append(name)
+    return found
 
 
 def _part_of(plan: CompiledPlan, module: ModuleOp) -> Runner:
