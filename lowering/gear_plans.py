@@ -21,7 +21,15 @@ from ge_dialect.ge.dtypes import to_numpy
 from ge_dialect.ge.indexing import ShapeOp, SizeOp
 from ge_dialect.ge.numbers import Numbers
 from ge_dialect.ge.symbolic import symbols_in
-from ge_dialect.ge_exec import BufferOp, KernelOp, LaunchOp, PlanOp, ViewOp, WeightOp
+from ge_dialect.ge_exec import (
+    BufferOp,
+    InputOp,
+    KernelOp,
+    LaunchOp,
+    PlanOp,
+    ViewOp,
+    WeightOp,
+)
 from ge_dialect.ge_exec.control import own_writes
 from ge_dialect.ge_exec.memory import base_of, buffer_bytes
 from ge_dialect.ge_exec.storage import buffer_element, buffer_shape, is_buffer, is_memref
@@ -49,13 +57,20 @@ class GearPlans:
     _names: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
     _bound: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
 
-    def add_range(self, plan: PlanOp, number: int, sizes: Mapping[str, int]) -> None:
+    def add_range(
+        self,
+        plan: PlanOp,
+        number: int,
+        sizes: Mapping[str, int],
+        constants: Mapping[str, Any] | None = None,
+    ) -> None:
         """Adds the plan of a gear, out of one for a range that has no addresses yet.
 
         Args:
             plan: Beside its kernels.
             number: Of the gear.
             sizes: A value for each symbol of the plan, and of those that follow from them.
+            constants: By the names of inputs, arrays that are weights in their place.
         """
         kernels = _kernels_of(plan)
         copy = plan.clone()
@@ -64,7 +79,11 @@ class GearPlans:
         bind_plan(copy, sizes)
         names = {name: self._bind(kernel, sizes) for name, kernel in kernels.items()}
         self._rename(copy, names)
-        fold_plan(copy, self.kernels)
+        known: dict[SSAValue, Any] = {}
+        for given in list(copy.inputs):
+            if (array := (constants or {}).get(given.io_name.data)) is not None:
+                _replace(copy, given, array, given.result.name_hint or "constant", known)
+        fold_plan(copy, self.kernels, known)
         self.plans.append(copy)
 
     def add_plan(self, plan: PlanOp, number: int) -> None:
@@ -125,14 +144,17 @@ def _kernels_of(plan: PlanOp) -> dict[str, KernelOp]:
     return {name: beside[name] for name in (task.kernel.string_value() for task in tasks)}
 
 
-def fold_plan(plan: PlanOp, kernels: Mapping[str, KernelOp]) -> None:
+def fold_plan(
+    plan: PlanOp, kernels: Mapping[str, KernelOp], known: dict[SSAValue, Any] | None = None
+) -> None:
     """Makes weights of what tasks compute that read no input.
 
     Args:
         plan: On one stream, without addresses or symbols.
         kernels: By name.
+        known: The bytes of weights that are known already; those that are made are added.
     """
-    known: dict[SSAValue, Any] = {}
+    known = {} if known is None else known
     touched: dict[Operation, int] = {}
     for task in plan.all_tasks():
         for value in own_writes(task):
@@ -146,7 +168,8 @@ def fold_plan(plan: PlanOp, kernels: Mapping[str, KernelOp]) -> None:
         if (results := _evaluated(task, kernel, known)) is None:
             continue
         for target, result in zip(task.outputs, results, strict=True):
-            _replace(plan, target, result, kernel, known)
+            assert isinstance(target.owner, BufferOp)
+            _replace(plan, target.owner, result, kernel.sym_name.data, known)
         task.detach()
         task.erase()
         statistics.count(NAME, "folded")
@@ -212,21 +235,26 @@ def _element(value: SSAValue) -> Any:
 
 
 def _replace(
-    plan: PlanOp, target: SSAValue, result: Any, kernel: KernelOp, known: dict[SSAValue, Any]
+    plan: PlanOp,
+    old: BufferOp | InputOp,
+    array: Any,
+    title: str,
+    known: dict[SSAValue, Any],
 ) -> None:
+    """Puts a weight in the place of a buffer or an input."""
     from ge_dialect.weights import MemoryWeight
 
-    weight = MemoryWeight(result.tobytes())
-    name = f"{kernel.sym_name.data}_{weight.digest[:12]}"
-    assert is_memref(target.type) and isinstance(target.owner, BufferOp)
-    op = WeightOp(WeightAttr(NamedWeight(name, weight)), target.type)
-    op.location = target.owner.location
-    op.result.name_hint = target.name_hint
-    plan.body.block.insert_op_before(op, target.owner)
-    target.replace_all_uses_with(op.result)
-    target.owner.detach()
-    target.owner.erase()
-    known[op.result] = result.reshape(-1).view("uint8")
+    weight = MemoryWeight(array.tobytes())
+    assert is_memref(old.result.type)
+    name = f"{title}_{weight.digest[:12]}"
+    op = WeightOp(WeightAttr(NamedWeight(name, weight)), old.result.type)
+    op.location = old.location
+    op.result.name_hint = old.result.name_hint
+    plan.body.block.insert_op_before(op, old)
+    old.result.replace_all_uses_with(op.result)
+    old.detach()
+    old.erase()
+    known[op.result] = array.reshape(-1).view("uint8")
 
 
 def _renumber(plan: PlanOp) -> None:

@@ -55,6 +55,7 @@ class Chooser:
         target: The machine.
         max_ops, max_products: Of one kernel.
         strict: Whether no value may be live longer than before, wherever the peak is.
+        spare: Bytes that stay free below the peak, since the order of joined kernels is another.
         refused: What was legal to look at and refused, where somebody listens.
         joined: How many times two groups became one.
     """
@@ -64,6 +65,7 @@ class Chooser:
     max_ops: int
     max_products: int
     strict: bool = False
+    spare: int = 0
     refused: list[tuple[Group, Group, Refusal, int]] = field(
         default_factory=list[tuple[Group, Group, Refusal, int]]
     )
@@ -71,6 +73,7 @@ class Chooser:
 
     def __post_init__(self) -> None:
         self.profile = Profile(self.groups, self.target.hbm.alignment)
+        self.profile.peak -= self.spare
         self.listening = remarks.listening()
         self.queue: list[tuple[int, int, int, int, int, _Pair]] = []
         self.count = 0

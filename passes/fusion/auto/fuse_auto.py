@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 
 NAME = "ge-fuse-auto"
 _RULE = "JoinKernels"
+_TRIES = 4
+"""How often kernels are joined anew, with twice the bytes to spare below the peak each time, before
+no value may be live longer than it was."""
 
 
 @dataclass(frozen=True)
@@ -75,16 +78,20 @@ class FuseAutoPass(ModulePass):
                         _build(block, chooser.groups)
 
     def _chosen(self, block: Block, target: Target) -> Chooser:
-        """Returns what to join in a block: with care, where the peak would rise otherwise."""
+        """Returns what to join in a block: with more and more care, while the peak would rise."""
         alignment = target.hbm.alignment
         groups = groups_of(block, growing_rules(), target)
         before = peak_in_order(groups, alignment)
-        chooser = Chooser(groups, target, self.max_ops, self.max_products)
-        chooser.run()
-        if chooser.joined and peak_in_order(groups, alignment) > before:
-            groups = groups_of(block, growing_rules(), target)
-            chooser = Chooser(groups, target, self.max_ops, self.max_products, strict=True)
+        spare = 0
+        for _ in range(_TRIES):
+            chooser = Chooser(groups, target, self.max_ops, self.max_products, spare=spare)
             chooser.run()
+            if not chooser.joined or (peak := peak_in_order(groups, alignment)) <= before:
+                return chooser
+            spare = 2 * spare or peak - before
+            groups = groups_of(block, growing_rules(), target)
+        chooser = Chooser(groups, target, self.max_ops, self.max_products, strict=True)
+        chooser.run()
         return chooser
 
 
