@@ -7,7 +7,7 @@ gears takes them for further inputs, and the plan of each gear has weights in th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +24,7 @@ from ge_dialect.ge.indexing import ShapeOp, SizeOp
 from ge_dialect.ge.structure import HostCallOp, YieldOp
 from ge_dialect.ge.symbolic import bind_values, bound_type, symbol_ranges
 from ge_dialect.ge.types import byte_size, is_tensor, shape_of, static_shape
+from ge_dialect.lowering.constant_rules import Readers
 from ge_dialect.passes.constant_fold import ConstantFoldPass
 from ge_dialect.passes.repeats.shorten import SealedWeight, Shortened
 from ge_dialect.symbols import symbols_of
@@ -39,10 +40,14 @@ class GearConstants:
     Attributes:
         function: Computes them, in order; of its arguments only the types are read.
         names: Of the inputs that stand for them.
+        readers: The ops of the graph that read them.
+        left: Whether some stay in the graph, since they are too large or results of the function.
     """
 
     function: FuncOp
     names: list[str]
+    readers: Readers
+    left: bool
 
     def at(self, sizes: Mapping[str, int]) -> dict[str, Any] | None:
         """Returns the arrays of a gear by the names of their inputs; None where one has none."""
@@ -76,6 +81,14 @@ class GearConstants:
             return None
         return dict(zip(self.names, found, strict=True))
 
+    def are_looked_into(
+        self, arrays: Mapping[str, Any], sizes: Mapping[str, int], fast_math: tuple[str, ...]
+    ) -> bool:
+        """Whether rules make something else of the graph where the values are constants."""
+        if not self.names:
+            return False
+        return self.readers.differ([arrays[name] for name in self.names], sizes, fast_math)
+
 
 def take_constants(function: FuncOp, short: Shortened | None) -> GearConstants:
     """Takes what follows from sizes alone out of a function, which gets an input for each value.
@@ -90,7 +103,8 @@ def take_constants(function: FuncOp, short: Shortened | None) -> GearConstants:
         taken.look(op)
     wanted = [value for op in taken.ops for value in op.results if taken.is_wanted(value)]
     names = [f"{PREFIX}{number}" for number in range(len(wanted))]
-    constants = GearConstants(_computing(taken, wanted), names)
+    computing, readers = _computing(taken, wanted), Readers.of(wanted)
+    constants = GearConstants(computing, names, readers, taken.left)
     for value in wanted:
         place = block.insert_arg(value.type, len(block.args))
         place.name_hint = value.name_hint
@@ -125,10 +139,12 @@ class _Taken:
         function: All of it.
         short: Its short form, where there is one.
         ops: In order.
+        left: Whether some stay, since they are too large or give a result of the function.
     """
 
     function: FuncOp
     short: Shortened | None
+    left: bool = False
     ops: dict[Operation, None] = field(default_factory=dict[Operation, None])
 
     def __post_init__(self) -> None:
@@ -147,11 +163,11 @@ class _Taken:
             and is_side_effect_free(op)
             and self._follows(op)
             and all(self._is_sized(value) for value in (*op.operands, *op.results))
-            and not any(isinstance(u.operation, ReturnOp) for r in op.results for u in r.uses)
-            and self._is_one(op)
-            and self._fits(op)
         ):
-            self.ops[op] = None
+            if self._is_returned(op) or not self._is_one(op) or not self._fits(op):
+                self.left = True
+            else:
+                self.ops[op] = None
 
     def is_wanted(self, value: SSAValue) -> bool:
         """Whether a value is read by what stays."""
@@ -166,6 +182,9 @@ class _Taken:
         return all(value.owner in self.ops for value in computed) and not any(
             _is_sealed(value.owner) for value in op.operands
         )
+
+    def _is_returned(self, op: Operation) -> bool:
+        return any(isinstance(use.operation, ReturnOp) for r in op.results for use in r.uses)
 
     def _is_one(self, op: Operation) -> bool:
         """Whether an op is not in a block that stands for others."""
@@ -192,7 +211,7 @@ def _is_sealed(owner: Operation | Block) -> bool:
     return isinstance(owner.value.data.weight, SealedWeight)
 
 
-def _computing(taken: _Taken, wanted: list[SSAValue]) -> FuncOp:
+def _computing(taken: _Taken, wanted: Sequence[SSAValue]) -> FuncOp:
     """Returns a function that computes values, with copies of ops."""
     block = Block()
     values: dict[SSAValue, SSAValue] = {}

@@ -10,20 +10,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
+from ge_dialect import remarks
 from ge_dialect.ge.symbolic import (
     bind_values,
     data_ranges,
     set_symbol_ranges,
     symbol_ranges,
 )
-from ge_dialect.ge_exec import PlanOp
 from ge_dialect.lowering.bufferize import BufferizePass
 from ge_dialect.lowering.gear_constants import GearConstants, take_constants
 from ge_dialect.lowering.gear_plans import NAME, GearPlans
@@ -31,7 +31,9 @@ from ge_dialect.lowering.om.encode import plan_of
 from ge_dialect.lowering.predict import predict_plan
 from ge_dialect.lowering.tile_kernels import TileKernelsPass
 from ge_dialect.passes import rewrites
+from ge_dialect.passes.fusion.auto.choose import TOO_LARGE
 from ge_dialect.passes.symbols.split_gears import SplitGearsPass, check_gear, parse_gear
+from ge_dialect.remarks import Kind, ReasonClass, Remark
 from ge_dialect.symbols import Dim, symbol
 from ge_dialect.targets.dlti import target_of
 from ge_dialect.tools.api import CompiledPlan, PassRecord, Watch, make_context
@@ -39,6 +41,12 @@ from ge_dialect.tools.running import LOCAL, Runner
 
 TOLERANCE = 1.06
 """How much slower the smallest gear may be as a plan of the range."""
+
+_SETTLED = frozenset(("ge-constant-fold", "ge-compute-dims"))
+"""Passes whose misses are seen to here: what follows from sizes is a constant of each gear."""
+
+_WEIGHING = frozenset(("ge-fuse-rules", "ge-fuse-auto"))
+"""Passes that weigh bytes against what fits on chip."""
 
 
 def share_gears(plan: CompiledPlan) -> bool:
@@ -59,29 +67,100 @@ def share_gears(plan: CompiledPlan) -> bool:
         return False
     for number, sizes in enumerate(gears):
         check_gear(functions[0], number, sizes)
-    least = min(range(len(gears)), key=lambda number: prod(gears[number].values()))
-    alone = whole.plan.module.clone()
-    SplitGearsPass((plan.options.gears[least],)).apply(make_context(), alone)
-    single = _part_of(plan, alone)
-    constants = _run_range(whole, typed, lowered)
-    single.run(typed, lowered)
-    found = plan_of(whole.plan.module)
+    with remarks.collect() as told:
+        constants = _run_range(whole, typed, lowered)
     values = [constants.at(sizes) for sizes in gears]
     known = [one for one in values if one is not None]
-    if found.objects or len(known) != len(gears):
+    if len(known) != len(gears) or plan_of(whole.plan.module).objects:
         return False
-    if not _is_as_good(whole, single, gears[least], known[least]):
-        return False
-    started = time.perf_counter()
-    plans = GearPlans()
-    for number, sizes in enumerate(gears):
-        if number == least:
-            plans.add_plan(plan_of(single.plan.module), number)
-        else:
-            plans.add_range(found, number, sizes, known[number])
-    whole.plan.passes.append(PassRecord(NAME, time.perf_counter() - started, len(gears)))
-    _finish(plan, plans, whole, single, lowered)
+    shared = Shared(gears, whole, known)
+    if any(map(_depends_on_sizes, told.remarks)) or shared.has_other_rules(constants):
+        shared.compile_least(plan, lowered)
+        if not shared.is_as_good():
+            return False
+    shared.finish(plan, lowered)
     return True
+
+
+def _depends_on_sizes(remark: Remark) -> bool:
+    """Whether a pass might do at some sizes what it did not do for all of them."""
+    if remark.kind is not Kind.MISSED or remark.pass_name in _SETTLED:
+        return False
+    if remark.reason_class is ReasonClass.COST:
+        return remark.pass_name in _WEIGHING and TOO_LARGE not in remark.message
+    return remark.reason_class is ReasonClass.SYMBOL
+
+
+@dataclass
+class Shared:
+    """Gears that are compiled out of one graph.
+
+    Attributes:
+        gears: The sizes of each.
+        whole: The graph with its symbols, lowered to a plan without addresses.
+        constants: Of each gear, what follows from its sizes.
+        single: The smallest gear, optimised by itself; None where nothing depends on sizes.
+    """
+
+    gears: Sequence[Mapping[str, int]]
+    whole: Runner
+    constants: Sequence[Mapping[str, Any]]
+    single: Runner | None = None
+
+    @property
+    def least(self) -> int:
+        """The number of the smallest gear."""
+        return min(range(len(self.gears)), key=lambda number: prod(self.gears[number].values()))
+
+    def has_other_rules(self, constants: GearConstants) -> bool:
+        """Whether rules apply to the smallest gear alone, where some values are constants."""
+        least, fast_math = self.least, self.whole.plan.options.fast_math
+        return constants.left or constants.are_looked_into(
+            self.constants[least], self.gears[least], fast_math
+        )
+
+    def compile_least(self, plan: CompiledPlan, lowered: int) -> None:
+        """Optimises the smallest gear by itself."""
+        alone = plan.module.clone()
+        SplitGearsPass((plan.options.gears[self.least],)).apply(make_context(), alone)
+        self.single = _part_of(plan, alone)
+        self.single.run(0, lowered)
+
+    def is_as_good(self) -> bool:
+        """Whether the smallest gear is as fast as a plan of the range."""
+        assert self.single is not None
+        shared = GearPlans()
+        plan = plan_of(self.whole.plan.module)
+        shared.add_range(plan, 0, self.gears[self.least], self.constants[self.least])
+        times: list[float] = []
+        for module in (shared.module(self.whole.plan.module), self.single.plan.module.clone()):
+            TileKernelsPass().apply(make_context(), module)
+            times.append(predict_plan(plan_of(module), target_of(module)).makespan_us)
+        return times[0] <= TOLERANCE * times[1]
+
+    def finish(self, plan: CompiledPlan, lowered: int) -> None:
+        """Puts the plans of the gears into a module, and gives them tiles and addresses."""
+        started = time.perf_counter()
+        whole, plans, copies = self.whole.plan, GearPlans(), len(self.gears)
+        found = plan_of(whole.module)
+        for number, sizes in enumerate(self.gears):
+            if self.single is not None and number == self.least:
+                plans.add_plan(plan_of(self.single.plan.module), number)
+            else:
+                plans.add_range(found, number, sizes, self.constants[number])
+        whole.passes.append(PassRecord(NAME, time.perf_counter() - started, copies))
+        parts = [(whole, copies)]
+        if self.single is not None:
+            parts = [(whole, copies - 1), (self.single.plan, 1)]
+        _replace_module(plan.module, plans.module(whole.module))
+        plan.nodes_after = sum(part.nodes_after * times for part, times in parts)
+        plan.unfused_bytes = whole.unfused_bytes
+        plan.passes = [record for part, _ in parts for record in part.passes]
+        for part, times in parts:
+            for rule, fired in part.fired.items():
+                plan.fired[rule] = plan.fired.get(rule, 0) + fired * times
+        rest = Runner(plan, Watch())
+        rest.run(len(rest.passes) - (len(self.whole.passes) - lowered), len(rest.passes))
 
 
 def _relate(module: ModuleOp, gears: Sequence[Mapping[str, int]]) -> None:
@@ -146,40 +225,12 @@ def _run_range(whole: Runner, typed: int, lowered: int) -> GearConstants:
     return constants
 
 
-def _is_as_good(
-    whole: Runner, single: Runner, sizes: Mapping[str, int], constants: Mapping[str, Any]
-) -> bool:
-    """Whether the plan of the range is as fast at a gear as one that was made for it."""
-    shared = GearPlans()
-    shared.add_range(plan_of(whole.plan.module), 0, sizes, constants)
-    times: list[float] = []
-    for module in (shared.module(whole.plan.module), single.plan.module.clone()):
-        TileKernelsPass().apply(make_context(), module)
-        plan: PlanOp = plan_of(module)
-        times.append(predict_plan(plan, target_of(module)).makespan_us)
-    return times[0] <= TOLERANCE * times[1]
-
-
-def _finish(
-    plan: CompiledPlan, plans: GearPlans, whole: Runner, single: Runner, lowered: int
-) -> None:
-    """Puts the plans of the gears into the module, and runs what gives them tiles and addresses."""
-    copies = len(plans.plans) - 1
-    module = plans.module(whole.plan.module)
-    block = plan.module.body.block
+def _replace_module(module: ModuleOp, new: ModuleOp) -> None:
+    block = module.body.block
     for op in list(block.ops):
         op.detach()
         op.erase(safe_erase=False)
-    for op in list(module.body.block.ops):
+    for op in list(new.body.block.ops):
         op.detach()
         block.add_op(op)
-    plan.module.attributes = dict(module.attributes)
-    plan.nodes_after = single.plan.nodes_after + copies * whole.plan.nodes_after
-    plan.unfused_bytes = whole.plan.unfused_bytes
-    plan.passes = [*whole.plan.passes, *single.plan.passes]
-    for rule, times in whole.plan.fired.items():
-        plan.fired[rule] = times * copies
-    for rule, times in single.plan.fired.items():
-        plan.fired[rule] = plan.fired.get(rule, 0) + times
-    rest = Runner(plan, Watch())
-    rest.run(len(rest.passes) - (len(whole.passes) - lowered), len(rest.passes))
+    module.attributes = dict(new.attributes)

@@ -23,6 +23,9 @@ from ge_dialect.remarks import ReasonClass
 if TYPE_CHECKING:
     from ge_dialect.targets import Target
 
+TOO_LARGE = "the kernel would be too large"
+"""A refusal that counts ops, whatever their sizes."""
+
 _US = 1e6
 _SIBLINGS = 4
 """Neighbouring readers of one value that are tried together."""
@@ -200,7 +203,7 @@ class Chooser:
         ):
             if count > limit:
                 found, wanted = f"{count} {what}", f"at most {limit} {what}"
-                return Refusal(ReasonClass.COST, "the kernel would be too large", found, wanted)
+                return Refusal(ReasonClass.COST, TOO_LARGE, found, wanted)
         fitted = self._fit(first, last)
         if (short := fitted.shortage) is not None:
             return Refusal(ReasonClass.COST, str(short), short.found, short.wanted)

@@ -1,0 +1,80 @@
+"""Gears of exported models: the reference's numbers at each, out of one graph for all of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+from ge_dialect.lowering.om.encode import plans_of
+from ge_dialect.lowering.verify_plan import verify_plan
+from ge_dialect.tools.api import CompiledPlan, compile
+from ge_dialect.tools.runtime.compare import compare, tolerance_of
+from ge_dialect.tools.runtime.gears import GearExecutor, make_executor
+from tests.test_dynamic_zoo import (
+    FAMILIES,
+    Reference,
+    dims_of,
+    feeds_of,
+    five_sizes,
+    ranges_of,
+    read,
+)
+
+Sizes = Mapping[str, int]
+
+
+def compiled(folder: Path, proto: onnx.ModelProto, gears: Sequence[Sizes]) -> CompiledPlan:
+    """The model of a folder for some sizes of its symbols."""
+    dims = dims_of(proto)
+    order = [dim for found in dims.values() for dim in found if isinstance(dim, str)]
+    shapes = ";".join(
+        f"{name}:{','.join('-1' if isinstance(dim, str) else str(dim) for dim in found)}"
+        for name, found in dims.items()
+    )
+    wanted = [[sizes[dim] for dim in order] for sizes in gears]
+    return compile(folder / "model.onnx", input_shapes=shapes, dynamic_dims=wanted)
+
+
+def check(folder: Path, gears: Sequence[Sizes]) -> CompiledPlan:
+    """Compiles the model of a folder, and compares each gear with the reference."""
+    proto = read(folder)
+    plan = compiled(folder, proto, gears)
+    for one in plans_of(plan.module):
+        verify_plan(one)
+    executor, reference = make_executor(plan.module), Reference(proto)
+    assert isinstance(executor, GearExecutor)
+    with np.load(folder / "io.npz") as samples, warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        for seed, sizes in enumerate(gears):
+            feeds = feeds_of(proto, samples, sizes, seed)
+            outputs = executor.run(feeds, poison=True)
+            for (name, got), want in zip(outputs.items(), reference(feeds), strict=True):
+                found = compare(got, np.asarray(want), tolerance_of(got.dtype, 1e-3, 1e-4))
+                assert found.ok, f"{folder.name} at {sizes}: {name}: {found}"
+    return plan
+
+
+def optimised(plan: CompiledPlan) -> int:
+    """How many times the graph passes ran."""
+    return sum(one.name == "ge-raise" for one in plan.passes)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_gears_share_one_graph_and_are_right(family: str, zoo: Path):
+    for folder in sorted(path for path in zoo.glob(f"{family}.*-dyn*") if path.is_dir()):
+        ranges = ranges_of(folder.name)
+        smallest, largest, middle = five_sizes(ranges)[:3]
+        plan = check(folder, [middle, smallest, largest])
+        # Once for all, and once more where the smallest gear might be better off by itself.
+        assert optimised(plan) <= 2, folder.name
+        assert any(one.name == "ge-split-gears" for one in plan.passes), folder.name
+
+
+def test_sizes_that_no_gear_relates_stay_apart(zoo: Path):
+    folder = zoo / "gpt2-decode.dynamo-dyn"
+    check(folder, [{"batch": 1, "past": 5, "total": 6}, {"batch": 2, "past": 9, "total": 12}])
