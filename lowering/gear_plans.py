@@ -33,11 +33,12 @@ from ge_dialect.ge_exec import (
 from ge_dialect.ge_exec.control import own_writes
 from ge_dialect.ge_exec.memory import base_of, buffer_bytes
 from ge_dialect.ge_exec.storage import buffer_element, buffer_shape, is_buffer, is_memref
-from ge_dialect.lowering.at_sizes import bind_plan, bound_kernel
+from ge_dialect.lowering.at_sizes import bind_plan, bound_kernel, greatest_sizes
 from ge_dialect.lowering.kernels import kernel_key
 from ge_dialect.passes import statistics
 from ge_dialect.passes.constant_fold import ConstantFoldPass
 from ge_dialect.passes.symbols.split_gears import GEAR, show_gear
+from ge_dialect.symbols import SymbolRange
 
 NAME = "ge-split-gears"
 
@@ -63,21 +64,24 @@ class GearPlans:
         number: int,
         sizes: Mapping[str, int],
         constants: Mapping[str, Any] | None = None,
+        ranges: Mapping[str, SymbolRange] | None = None,
     ) -> None:
         """Adds the plan of a gear, out of one for a range that has no addresses yet.
 
         Args:
             plan: Beside its kernels.
             number: Of the gear.
-            sizes: A value for each symbol of the plan, and of those that follow from them.
+            sizes: A value for each symbol that inputs tell, and of those that follow from them.
             constants: By the names of inputs, arrays that are weights in their place.
+            ranges: Of symbols that tasks tell, at these sizes.
         """
         kernels = _kernels_of(plan)
         copy = plan.clone()
         copy.properties["sym_name"] = StringAttr(f"{plan.sym_name.data}_gear_{number}")
         copy.attributes[GEAR] = StringAttr(show_gear(sizes))
-        bind_plan(copy, sizes)
-        names = {name: self._bind(kernel, sizes) for name, kernel in kernels.items()}
+        bind_plan(copy, sizes, ranges)
+        greatest = greatest_sizes(copy)
+        names = {name: self._bind(kernel, sizes, greatest) for name, kernel in kernels.items()}
         self._rename(copy, names)
         known: dict[SSAValue, Any] = {}
         for given in list(copy.inputs):
@@ -112,11 +116,11 @@ class GearPlans:
             if isinstance(task, LaunchOp):
                 task.properties["kernel"] = SymbolRefAttr(names[task.kernel.string_value()])
 
-    def _bind(self, kernel: KernelOp, sizes: Mapping[str, int]) -> str:
+    def _bind(self, kernel: KernelOp, sizes: Mapping[str, int], greatest: Mapping[str, int]) -> str:
         values = tuple((name, sizes[name]) for name in symbols_in(kernel) if name in sizes)
         key = (kernel, values)
         if (known := self._bound.get(key)) is None:
-            known = self._bound[key] = self._shelve(bound_kernel(kernel, sizes))
+            known = self._bound[key] = self._shelve(bound_kernel(kernel, sizes, greatest))
         return known
 
     def _shelve(self, kernel: KernelOp) -> str:
@@ -150,7 +154,7 @@ def fold_plan(
     """Makes weights of what tasks compute that read no input.
 
     Args:
-        plan: On one stream, without addresses or symbols.
+        plan: On one stream, without addresses or symbols of inputs.
         kernels: By name.
         known: The bytes of weights that are known already; those that are made are added.
     """

@@ -32,9 +32,15 @@ from ge_dialect.lowering.predict import predict_plan
 from ge_dialect.lowering.tile_kernels import TileKernelsPass
 from ge_dialect.passes import rewrites
 from ge_dialect.passes.fusion.auto.choose import TOO_LARGE
-from ge_dialect.passes.symbols.split_gears import SplitGearsPass, check_gear, parse_gear
+from ge_dialect.passes.symbols.bound_sizes import BoundSizesPass
+from ge_dialect.passes.symbols.split_gears import (
+    SplitGearsPass,
+    check_gear,
+    parse_gear,
+    show_gear,
+)
 from ge_dialect.remarks import Kind, ReasonClass, Remark
-from ge_dialect.symbols import Dim, symbol
+from ge_dialect.symbols import Dim, SymbolRange, symbol
 from ge_dialect.targets.dlti import target_of
 from ge_dialect.tools.api import CompiledPlan, PassRecord, Watch, make_context
 from ge_dialect.tools.running import LOCAL, Runner
@@ -63,17 +69,18 @@ def share_gears(plan: CompiledPlan) -> bool:
     typed, lowered = _stages(whole)
     whole.run(0, typed)
     functions = [op for op in whole.plan.module.body.block.ops if isinstance(op, FuncOp)]
-    if len(functions) != 1 or data_ranges(functions[0]):
+    if len(functions) != 1:
         return False
     for number, sizes in enumerate(gears):
         check_gear(functions[0], number, sizes)
+    ranges = [_ranges_at(functions[0], sizes) for sizes in gears]
     with remarks.collect() as told:
         constants = _run_range(whole, typed, lowered)
     values = [constants.at(sizes) for sizes in gears]
     known = [one for one in values if one is not None]
     if len(known) != len(gears) or plan_of(whole.plan.module).objects:
         return False
-    shared = Shared(gears, whole, known)
+    shared = Shared(gears, whole, known, ranges)
     if any(map(_depends_on_sizes, told.remarks)) or shared.has_other_rules(constants):
         shared.compile_least(plan, lowered)
         if not shared.is_as_good():
@@ -99,12 +106,14 @@ class Shared:
         gears: The sizes of each.
         whole: The graph with its symbols, lowered to a plan without addresses.
         constants: Of each gear, what follows from its sizes.
+        ranges: Of each gear, those of sizes that depend on data.
         single: The smallest gear, optimised by itself; None where nothing depends on sizes.
     """
 
     gears: Sequence[Mapping[str, int]]
     whole: Runner
     constants: Sequence[Mapping[str, Any]]
+    ranges: Sequence[Mapping[str, SymbolRange]]
     single: Runner | None = None
 
     @property
@@ -131,7 +140,8 @@ class Shared:
         assert self.single is not None
         shared = GearPlans()
         plan = plan_of(self.whole.plan.module)
-        shared.add_range(plan, 0, self.gears[self.least], self.constants[self.least])
+        number = self.least
+        shared.add_range(plan, 0, self.gears[number], self.constants[number], self.ranges[number])
         times: list[float] = []
         for module in (shared.module(self.whole.plan.module), self.single.plan.module.clone()):
             TileKernelsPass().apply(make_context(), module)
@@ -147,7 +157,7 @@ class Shared:
             if self.single is not None and number == self.least:
                 plans.add_plan(plan_of(self.single.plan.module), number)
             else:
-                plans.add_range(found, number, sizes, self.constants[number])
+                plans.add_range(found, number, sizes, self.constants[number], self.ranges[number])
         whole.passes.append(PassRecord(NAME, time.perf_counter() - started, copies))
         parts = [(whole, copies)]
         if self.single is not None:
@@ -210,6 +220,19 @@ def _stages(runner: Runner) -> tuple[int, int]:
     """Returns after how many passes types are known, and after how many tasks are."""
     lowered = next(i for i, one in enumerate(runner.passes) if isinstance(one, BufferizePass))
     return runner.outlining.first, lowered + 1
+
+
+def _ranges_at(function: FuncOp, sizes: Mapping[str, int]) -> dict[str, SymbolRange]:
+    """Returns the ranges of sizes that depend on data, narrower at one set of sizes."""
+    if not data_ranges(function):
+        return {}
+    module = ModuleOp([function.clone()])
+    SplitGearsPass((show_gear(sizes),)).apply(make_context(), module)
+    BoundSizesPass().apply(make_context(), module)
+    found: dict[str, SymbolRange] = {}
+    for one in module.body.block.ops:
+        found |= data_ranges(one)
+    return found
 
 
 def _run_range(whole: Runner, typed: int, lowered: int) -> GearConstants:
