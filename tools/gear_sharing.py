@@ -20,6 +20,7 @@ from xdsl.dialects.func import FuncOp
 from ge_dialect import remarks
 from ge_dialect.ge.symbolic import (
     bind_values,
+    bound_dim,
     data_ranges,
     set_symbol_ranges,
     symbol_ranges,
@@ -32,15 +33,14 @@ from ge_dialect.lowering.predict import predict_plan
 from ge_dialect.lowering.tile_kernels import TileKernelsPass
 from ge_dialect.passes import rewrites
 from ge_dialect.passes.fusion.auto.choose import TOO_LARGE
-from ge_dialect.passes.symbols.bound_sizes import BoundSizesPass
+from ge_dialect.passes.symbols.bound_sizes import size_limits
 from ge_dialect.passes.symbols.split_gears import (
     SplitGearsPass,
     check_gear,
     parse_gear,
-    show_gear,
 )
 from ge_dialect.remarks import Kind, ReasonClass, Remark
-from ge_dialect.symbols import Dim, SymbolRange, symbol
+from ge_dialect.symbols import Dim, SymbolRange, bounds, symbol
 from ge_dialect.targets.dlti import target_of
 from ge_dialect.tools.api import CompiledPlan, PassRecord, Watch, make_context
 from ge_dialect.tools.running import LOCAL, Runner
@@ -73,7 +73,8 @@ def share_gears(plan: CompiledPlan) -> bool:
         return False
     for number, sizes in enumerate(gears):
         check_gear(functions[0], number, sizes)
-    ranges = [_ranges_at(functions[0], sizes) for sizes in gears]
+    limits = size_limits(functions[0]) if (data := data_ranges(functions[0])) else {}
+    ranges = [_ranges_at(data, limits, sizes) for sizes in gears]
     with remarks.collect() as told:
         constants = _run_range(whole, typed, lowered)
     values = [constants.at(sizes) for sizes in gears]
@@ -222,16 +223,16 @@ def _stages(runner: Runner) -> tuple[int, int]:
     return runner.outlining.first, lowered + 1
 
 
-def _ranges_at(function: FuncOp, sizes: Mapping[str, int]) -> dict[str, SymbolRange]:
+def _ranges_at(
+    known: Mapping[str, SymbolRange], limits: Mapping[str, Dim], sizes: Mapping[str, int]
+) -> dict[str, SymbolRange]:
     """Returns the ranges of sizes that depend on data, narrower at one set of sizes."""
-    if not data_ranges(function):
-        return {}
-    module = ModuleOp([function.clone()])
-    SplitGearsPass((show_gear(sizes),)).apply(make_context(), module)
-    BoundSizesPass().apply(make_context(), module)
-    found: dict[str, SymbolRange] = {}
-    for one in module.body.block.ops:
-        found |= data_ranges(one)
+    found = dict(known)
+    for name, limit in limits.items():
+        most = bound_dim(limit, sizes)
+        last = None if most is None else bounds(most, found)[1]
+        if last is not None and ((hi := found[name].hi) is None or last < hi):
+            found[name] = replace(found[name], hi=max(last, found[name].lo))
     return found
 
 
