@@ -194,9 +194,6 @@ def related_symbols(values: Mapping[str, Sequence[int]]) -> dict[str, Dim]:
 
     Args:
         values: Of each symbol in each gear; of different length, nothing is known.
-
-    >>> print(*related_symbols({"past": [4, 8], "total": [5, 9]}.copy()).items())
-    ('total', DimExpr(terms=((('past',), 1), ((), 1))))
     """
     found: dict[str, Dim] = {}
     bases: list[str] = []
