@@ -102,7 +102,7 @@ def shapes_of(path: Path) -> list[tuple[str, list[str | int]]]:
     """Returns the names and the dimensions of the inputs of a model."""
     import onnx
 
-    graph = onnx.load(str(path), load_external_data=False).graph
+    graph = onnx.ModelProto.FromString(path.read_bytes()).graph
     return [
         (value.name, [dim.dim_param or dim.dim_value for dim in value.type.tensor_type.shape.dim])
         for value in graph.input

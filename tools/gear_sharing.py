@@ -1,9 +1,12 @@
 """Gears out of one optimised graph, where that is as good as optimising it for each of them.
 
-The graph is optimised with its symbols, as for a range, and once more for the smallest gear, where
-what a range costs weighs most. Where the machine model sees less than 2% between the two, all other
-gears take the plan of the range with their numbers in it (`lowering/gear_plans.py`): another gear
-costs a copy of the plan, tiles and addresses. Else every gear is optimised by itself.
+The graph is optimised with its symbols, as for a range; what it computes of sizes alone is a weight
+of each gear (`lowering/gear_constants.py`). Gears are the plan of the range with their numbers in it
+(`lowering/gear_plans.py`): another one costs a copy of the plan, tiles and addresses.
+
+Where passes might do at some sizes what they did not do for all of them, the smallest gear is
+optimised by itself, since there it weighs most; it keeps that plan. Where the machine model sees
+more than 6% between the two, every gear is optimised by itself.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -32,7 +36,7 @@ from ge_dialect.lowering.om.encode import plan_of
 from ge_dialect.lowering.predict import predict_plan
 from ge_dialect.lowering.tile_kernels import TileKernelsPass
 from ge_dialect.passes import rewrites
-from ge_dialect.passes.fusion.auto.choose import TOO_LARGE
+from ge_dialect.passes.fusion.auto.fuse_auto import apart_at_greatest
 from ge_dialect.passes.symbols.bound_sizes import size_limits
 from ge_dialect.passes.symbols.split_gears import (
     SplitGearsPass,
@@ -48,11 +52,11 @@ from ge_dialect.tools.running import LOCAL, Runner
 TOLERANCE = 1.06
 """How much slower the smallest gear may be as a plan of the range."""
 
+_NOTICED = 0.02
+"""What part of the time of the smallest gear is worth optimising it by itself."""
+
 _SETTLED = frozenset(("ge-constant-fold", "ge-compute-dims"))
 """Passes whose misses are seen to here: what follows from sizes is a constant of each gear."""
-
-_WEIGHING = frozenset(("ge-fuse-rules", "ge-fuse-auto"))
-"""Passes that weigh bytes against what fits on chip."""
 
 
 def share_gears(plan: CompiledPlan) -> bool:
@@ -75,14 +79,15 @@ def share_gears(plan: CompiledPlan) -> bool:
         check_gear(functions[0], number, sizes)
     limits = size_limits(functions[0]) if (data := data_ranges(functions[0])) else {}
     ranges = [_ranges_at(data, limits, sizes) for sizes in gears]
-    with remarks.collect() as told:
+    with remarks.collect() as told, apart_at_greatest() as apart:
         constants = _run_range(whole, typed, lowered)
     values = [constants.at(sizes) for sizes in gears]
     known = [one for one in values if one is not None]
     if len(known) != len(gears) or plan_of(whole.plan.module).objects:
         return False
     shared = Shared(gears, whole, known, ranges)
-    if any(map(_depends_on_sizes, told.remarks)) or shared.has_other_rules(constants):
+    asked = any(map(_depends_on_sizes, told.remarks)) or shared.has_other_rules(constants)
+    if asked or shared.might_gain(apart):
         shared.compile_least(plan, lowered)
         if not shared.is_as_good():
             return False
@@ -95,7 +100,7 @@ def _depends_on_sizes(remark: Remark) -> bool:
     if remark.kind is not Kind.MISSED or remark.pass_name in _SETTLED:
         return False
     if remark.reason_class is ReasonClass.COST:
-        return remark.pass_name in _WEIGHING and TOO_LARGE not in remark.message
+        return remark.pass_name == "ge-fuse-rules"  # `might_gain` asks about `ge-fuse-auto`
     return remark.reason_class is ReasonClass.SYMBOL
 
 
@@ -129,6 +134,28 @@ class Shared:
             self.constants[least], self.gears[least], fast_math
         )
 
+    def might_gain(self, apart: Sequence[int]) -> bool:
+        """Whether the smallest gear might be noticeably faster if some kernels were one each.
+
+        Args:
+            apart: The bytes that each pair would save.
+        """
+        if not apart:
+            return False
+        target = target_of(self.whole.plan.module)
+        fixed = target.overhead.launch_us + target.overhead.kernel_floor_us
+        gained = sum(fixed + saved / target.hbm.bandwidth * 1e6 for saved in apart)
+        gained *= 1 + self.whole.outlining.copied  # what was said of one block holds of all
+        return gained > _NOTICED * self.least_us
+
+    @cached_property
+    def least_us(self) -> float:
+        """The predicted time of the smallest gear as a plan of the range."""
+        shared, number = GearPlans(), self.least
+        plan = plan_of(self.whole.plan.module)
+        shared.add_range(plan, 0, self.gears[number], self.constants[number], self.ranges[number])
+        return _tiled_us(shared.module(self.whole.plan.module))
+
     def compile_least(self, plan: CompiledPlan, lowered: int) -> None:
         """Optimises the smallest gear by itself."""
         alone = plan.module.clone()
@@ -139,15 +166,7 @@ class Shared:
     def is_as_good(self) -> bool:
         """Whether the smallest gear is as fast as a plan of the range."""
         assert self.single is not None
-        shared = GearPlans()
-        plan = plan_of(self.whole.plan.module)
-        number = self.least
-        shared.add_range(plan, 0, self.gears[number], self.constants[number], self.ranges[number])
-        times: list[float] = []
-        for module in (shared.module(self.whole.plan.module), self.single.plan.module.clone()):
-            TileKernelsPass().apply(make_context(), module)
-            times.append(predict_plan(plan_of(module), target_of(module)).makespan_us)
-        return times[0] <= TOLERANCE * times[1]
+        return self.least_us <= TOLERANCE * _tiled_us(self.single.plan.module.clone())
 
     def finish(self, plan: CompiledPlan, lowered: int) -> None:
         """Puts the plans of the gears into a module, and gives them tiles and addresses."""
@@ -244,6 +263,12 @@ def _run_range(whole: Runner, typed: int, lowered: int) -> GearConstants:
     constants = take_constants(function, whole.outlining.short)
     whole.run(kernels, lowered)
     return constants
+
+
+def _tiled_us(module: ModuleOp) -> float:
+    """Returns the predicted time of a plan without tiles, which it gets."""
+    TileKernelsPass().apply(make_context(), module)
+    return predict_plan(plan_of(module), target_of(module)).makespan_us
 
 
 def _replace_module(module: ModuleOp, new: ModuleOp) -> None:
