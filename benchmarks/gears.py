@@ -41,8 +41,8 @@ HERE = Path(__file__).resolve().parent
 ZOO = HERE.parent.parent / "shared" / "zoo"
 LLAMA_WEIGHTS = 524_288_000
 """Bytes of the file that every large weight of the LLaMA-7B graph points into."""
-SEQUENCES = (128, 256, 512, 1024, 2048)
-SMALL = (8, 16, 12, 20, 10)
+SEQUENCES = (128, 2048, 256, 512, 1024)
+SMALL = (8, 20, 10, 12, 16)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ at the sizes of one gear, are given to the rules that look into constants.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextvars import Context as Variables
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ge_dialect.ge.access import operands_of
@@ -44,13 +44,15 @@ class Readers:
     whole: bool
 
     @staticmethod
-    def of(values: Sequence[SSAValue]) -> Readers:
-        """Returns copies of the ops that read values."""
+    def of(values: Sequence[SSAValue], without: Collection[Operation] = ()) -> Readers:
+        """Returns copies of the ops that read values, but for some."""
         block = Block(arg_types=[value.type for value in values])
         known: dict[SSAValue, SSAValue] = dict(zip(values, block.args, strict=True))
         readers = dict.fromkeys(use.operation for value in values for use in value.uses)
         whole = True
         for op in readers:
+            if op in without:
+                continue
             if op.regions or not op.results:
                 whole = False
                 continue

@@ -7,7 +7,7 @@ gears takes them for further inputs, and the plan of each gear has weights in th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,54 +40,65 @@ class GearConstants:
     Attributes:
         function: Computes them, in order; of its arguments only the types are read.
         names: Of the inputs that stand for them.
-        readers: The ops of the graph that read them.
-        left: Whether some stay in the graph, since they are too large or results of the function.
+        read: Those of them that the graph reads at the smallest sizes.
+        readers: The ops that read these, and what `large` gives.
+        large: Computes those that are constants of the smallest sizes, but too large at others.
+        apart: The bytes of each op that computes such values, at the smallest sizes.
+        left: Whether some stay in the graph for another reason.
     """
 
     function: FuncOp
     names: list[str]
+    read: list[str]
     readers: Readers
+    large: FuncOp
+    apart: list[int]
     left: bool
 
     def at(self, sizes: Mapping[str, int]) -> dict[str, Any] | None:
         """Returns the arrays of a gear by the names of their inputs; None where one has none."""
-        import numpy as np
-
-        from ge_dialect.ge.dtypes import to_numpy
-        from ge_dialect.interpreters.compiled import compile_block
-
-        bound = self.function.clone()
-        bind_values(bound, sizes)
-        block = bound.body.block
-        run = compile_block(block)
-        if run is None:
-            return None
-        given: list[Any] = []
-        for argument in block.args:
-            assert is_tensor(argument.type)
-            shape = static_shape(argument.type)
-            if shape is None:
-                return None
-            dtype = to_numpy(argument.type.element_type)
-            given.append(np.broadcast_to(np.zeros((), dtype), shape))  # only its shape is read
-        try:
-            found = [np.ascontiguousarray(array) for array in run(tuple(given))]
-        except Exception:  # whatever the arithmetic of an op may raise: it is left for the run
-            return None
-        last = block.last_op
-        assert last is not None
-        wanted = [static_shape(value.type) for value in last.operands]
-        if [array.shape for array in found] != wanted:
-            return None
-        return dict(zip(self.names, found, strict=True))
+        found = _evaluated(self.function, sizes)
+        return None if found is None else dict(zip(self.names, found, strict=True))
 
     def are_looked_into(
         self, arrays: Mapping[str, Any], sizes: Mapping[str, int], fast_math: tuple[str, ...]
     ) -> bool:
-        """Whether rules make something else of the graph where the values are constants."""
-        if not self.names:
-            return False
-        return self.readers.differ([arrays[name] for name in self.names], sizes, fast_math)
+        """Whether rules make something else of the graph where the values are constants, at the
+        smallest sizes."""
+        large = _evaluated(self.large, sizes)
+        if large is None:
+            return True
+        known = [*(arrays[name] for name in self.read), *large]
+        return bool(known) and self.readers.differ(known, sizes, fast_math)
+
+
+def _evaluated(function: FuncOp, sizes: Mapping[str, int]) -> list[Any] | None:
+    """Returns the arrays that a function computes of the types of its arguments; None where it
+    gives none, or others than its types say."""
+    import numpy as np
+
+    from ge_dialect.ge.dtypes import to_numpy
+    from ge_dialect.interpreters.compiled import compile_block
+
+    bound = function.clone()
+    bind_values(bound, sizes)
+    block = bound.body.block
+    last, run = block.last_op, compile_block(block)
+    if last is None or run is None:
+        return None
+    given: list[Any] = []
+    for argument in block.args:
+        assert is_tensor(argument.type)
+        if (shape := static_shape(argument.type)) is None:
+            return None
+        dtype = to_numpy(argument.type.element_type)
+        given.append(np.broadcast_to(np.zeros((), dtype), shape))  # only its shape is read
+    try:
+        found = [np.ascontiguousarray(array) for array in run(tuple(given))]
+    except Exception:  # whatever the arithmetic of an op may raise: it is left for the run
+        return None
+    wanted = [static_shape(value.type) for value in last.operands]
+    return found if [array.shape for array in found] == wanted else None
 
 
 def take_constants(function: FuncOp, short: Shortened | None) -> GearConstants:
@@ -102,9 +113,18 @@ def take_constants(function: FuncOp, short: Shortened | None) -> GearConstants:
     for op in block.ops:
         taken.look(op)
     wanted = [value for op in taken.ops for value in op.results if taken.is_wanted(value)]
+    large = [value for op in taken.large for value in op.results if taken.is_wanted(value, True)]
     names = [f"{PREFIX}{number}" for number in range(len(wanted))]
-    computing, readers = _computing(taken, wanted), Readers.of(wanted)
-    constants = GearConstants(computing, names, readers, taken.left)
+    read = {name: v for name, v in zip(names, wanted, strict=True) if taken.is_wanted(v, True)}
+    constants = GearConstants(
+        _computing(taken.ops, wanted),
+        names,
+        list(read),
+        Readers.of([*read.values(), *large], taken.large),
+        _computing(taken.ops | taken.large, large),
+        [taken.bytes_at(taken.least, op.results) for op in taken.large],
+        taken.left,
+    )
     for value in wanted:
         place = block.insert_arg(value.type, len(block.args))
         place.name_hint = value.name_hint
@@ -138,20 +158,23 @@ class _Taken:
     Attributes:
         function: All of it.
         short: Its short form, where there is one.
-        ops: In order.
-        left: Whether some stay, since they are too large or give a result of the function.
+        ops: In order, those that are constants at all sizes.
+        large: Those that are so at the smallest sizes.
+        left: Whether some stay for another reason than their size.
     """
 
     function: FuncOp
     short: Shortened | None
     left: bool = False
     ops: dict[Operation, None] = field(default_factory=dict[Operation, None])
+    large: dict[Operation, None] = field(default_factory=dict[Operation, None])
 
     def __post_init__(self) -> None:
         ranges = symbol_ranges(self.function)
         self.greatest = {
             name: known.last for name, known in ranges.items() if known.last is not None
         }
+        self.least = {name: ranges[name].first for name in self.greatest}
         self.policy = ConstantFoldPass()
 
     def look(self, op: Operation) -> None:
@@ -164,14 +187,23 @@ class _Taken:
             and self._follows(op)
             and all(self._is_sized(value) for value in (*op.operands, *op.results))
         ):
-            if self._is_returned(op) or not self._is_one(op) or not self._fits(op):
+            if self._is_returned(op) or not self._is_one(op):
                 self.left = True
-            else:
+            elif self._fits(op, self.greatest) and not self._reads_large(op):
                 self.ops[op] = None
+            elif self._fits(op, self.least):
+                self.large[op] = None
 
-    def is_wanted(self, value: SSAValue) -> bool:
-        """Whether a value is read by what stays."""
-        return any(use.operation not in self.ops for use in value.uses)
+    def is_wanted(self, value: SSAValue, least: bool = False) -> bool:
+        """Whether a value is read by what stays; what stays at the smallest sizes, if `least`."""
+        return any(
+            use.operation not in self.ops and not (least and use.operation in self.large)
+            for use in value.uses
+        )
+
+    def bytes_at(self, sizes: Mapping[str, int], values: Sequence[SSAValue]) -> int:
+        """Returns the bytes of values at some sizes."""
+        return sum(byte_size(bound_type(value.type, sizes)) or 0 for value in values)
 
     def _follows(self, op: GEOp) -> bool:
         if isinstance(op, ShapeOp | SizeOp):
@@ -179,7 +211,7 @@ class _Taken:
         computed = [v for v in operands_of(op) if not isinstance(v.owner, ConstantOp)]
         if not computed and all(static_shape(result.type) is not None for result in op.results):
             return False  # a constant that was too large to be one
-        return all(value.owner in self.ops for value in computed) and not any(
+        return all(v.owner in self.ops or v.owner in self.large for v in computed) and not any(
             _is_sealed(value.owner) for value in op.operands
         )
 
@@ -196,13 +228,13 @@ class _Taken:
             for dim in shape_of(value.type)
         )
 
-    def _fits(self, op: GEOp) -> bool:
-        size = sum(self._bytes(result) for result in op.results)
-        read = 0 if isinstance(op, ShapeOp | SizeOp) else sum(map(self._bytes, op.operands))
+    def _fits(self, op: GEOp, sizes: Mapping[str, int]) -> bool:
+        size = self.bytes_at(sizes, op.results)
+        read = 0 if isinstance(op, ShapeOp | SizeOp) else self.bytes_at(sizes, op.operands)
         return size <= self.policy.max_bytes and size - read <= self.policy.max_growth
 
-    def _bytes(self, value: SSAValue) -> int:
-        return byte_size(bound_type(value.type, self.greatest)) or 0
+    def _reads_large(self, op: GEOp) -> bool:
+        return any(operand.owner in self.large for operand in operands_of(op))
 
 
 def _is_sealed(owner: Operation | Block) -> bool:
@@ -211,11 +243,11 @@ def _is_sealed(owner: Operation | Block) -> bool:
     return isinstance(owner.value.data.weight, SealedWeight)
 
 
-def _computing(taken: _Taken, wanted: Sequence[SSAValue]) -> FuncOp:
+def _computing(ops: Iterable[Operation], wanted: Sequence[SSAValue]) -> FuncOp:
     """Returns a function that computes values, with copies of ops."""
     block = Block()
     values: dict[SSAValue, SSAValue] = {}
-    for op in taken.ops:
+    for op in ops:
         for operand in op.operands:
             if operand in values:
                 continue

@@ -1,8 +1,8 @@
 """Gears out of one optimised graph, where that is as good as optimising it for each of them.
 
 The graph is optimised with its symbols, as for a range; what it computes of sizes alone is a weight
-of each gear (`lowering/gear_constants.py`). Gears are the plan of the range with their numbers in it
-(`lowering/gear_plans.py`): another one costs a copy of the plan, tiles and addresses.
+of each gear (`lowering/gear_constants.py`). Gears are the plan of the range with their numbers in
+it (`lowering/gear_plans.py`): another one costs a copy of the plan, tiles and addresses.
 
 Where passes might do at some sizes what they did not do for all of them, the smallest gear is
 optimised by itself, since there it weighs most; it keeps that plan. Where the machine model sees
@@ -87,7 +87,7 @@ def share_gears(plan: CompiledPlan) -> bool:
         return False
     shared = Shared(gears, whole, known, ranges)
     asked = any(map(_depends_on_sizes, told.remarks)) or shared.has_other_rules(constants)
-    if asked or shared.might_gain(apart):
+    if asked or shared.might_gain([*apart, *constants.apart]):
         shared.compile_least(plan, lowered)
         if not shared.is_as_good():
             return False
@@ -135,10 +135,10 @@ class Shared:
         )
 
     def might_gain(self, apart: Sequence[int]) -> bool:
-        """Whether the smallest gear might be noticeably faster if some kernels were one each.
+        """Whether the smallest gear might be noticeably faster with fewer kernels.
 
         Args:
-            apart: The bytes that each pair would save.
+            apart: The bytes that each of them would save.
         """
         if not apart:
             return False
