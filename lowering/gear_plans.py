@@ -14,9 +14,11 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
+from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.attributes import NamedWeight, WeightAttr
-from ge_dialect.ge.base import int_attr
+from ge_dialect.ge.base import GEOp, int_attr
 from ge_dialect.ge.dtypes import to_numpy
 from ge_dialect.ge.indexing import ShapeOp, SizeOp
 from ge_dialect.ge.numbers import Numbers
@@ -33,6 +35,7 @@ from ge_dialect.ge_exec import (
 from ge_dialect.ge_exec.control import own_writes
 from ge_dialect.ge_exec.memory import base_of, buffer_bytes
 from ge_dialect.ge_exec.storage import buffer_element, buffer_shape, is_buffer, is_memref
+from ge_dialect.locations import location_name
 from ge_dialect.lowering.at_sizes import bind_plan, bound_kernel, greatest_sizes
 from ge_dialect.lowering.kernels import kernel_key
 from ge_dialect.passes import statistics
@@ -74,6 +77,9 @@ class GearPlans:
             sizes: A value for each symbol that inputs tell, and of those that follow from them.
             constants: By the names of inputs, arrays that are weights in their place.
             ranges: Of symbols that tasks tell, at these sizes.
+
+        Raises:
+            GEError: An op does not take the sizes (GE0331).
         """
         kernels = _kernels_of(plan)
         copy = plan.clone()
@@ -81,7 +87,10 @@ class GearPlans:
         copy.attributes[GEAR] = StringAttr(show_gear(sizes))
         bind_plan(copy, sizes, ranges)
         greatest = greatest_sizes(copy)
-        names = {name: self._bind(kernel, sizes, greatest) for name, kernel in kernels.items()}
+        try:
+            names = {n: self._bind(kernel, sizes, greatest) for n, kernel in kernels.items()}
+        except VerifyException as error:
+            raise GEError("GE0331", f"gear {number} ({show_gear(sizes)}): {error}") from error
         self._rename(copy, names)
         known: dict[SSAValue, Any] = {}
         for given in list(copy.inputs):
@@ -120,7 +129,10 @@ class GearPlans:
         values = tuple((name, sizes[name]) for name in symbols_in(kernel) if name in sizes)
         key = (kernel, values)
         if (known := self._bound.get(key)) is None:
-            known = self._bound[key] = self._shelve(bound_kernel(kernel, sizes, greatest))
+            bound = bound_kernel(kernel, sizes, greatest)
+            if bound is not kernel:
+                _check_types(bound)
+            known = self._bound[key] = self._shelve(bound)
         return known
 
     def _shelve(self, kernel: KernelOp) -> str:
@@ -137,6 +149,22 @@ class GearPlans:
             self.kernels[known] = copy
             self._names[key] = known
         return known
+
+
+def _check_types(kernel: KernelOp) -> None:
+    """Checks the ops of a kernel at its sizes, since not all that they ask of sizes are guards: a
+    window is no larger than what it slides over.
+
+    Raises:
+        VerifyException: An op does not take them; names its node.
+    """
+    for op in kernel.body.block.ops:
+        if isinstance(op, GEOp):
+            try:
+                op.infer_types()
+            except VerifyException as error:
+                where = location_name(op) or "an op without a name"
+                raise VerifyException(f"'{op.ge_op_type()}' at '{where}': {error}") from error
 
 
 def _kernels_of(plan: PlanOp) -> dict[str, KernelOp]:
