@@ -18,9 +18,11 @@ from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.attributes import NamedWeight, WeightAttr
-from ge_dialect.ge.base import GEOp, int_attr
+from ge_dialect.ge.base import FusionKind, GEOp, int_attr
+from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.dtypes import to_numpy
 from ge_dialect.ge.indexing import ShapeOp, SizeOp
+from ge_dialect.ge.movement import BroadcastToOp, ReshapeOp, TransposeOp
 from ge_dialect.ge.numbers import Numbers
 from ge_dialect.ge.symbolic import symbols_in
 from ge_dialect.ge_exec import (
@@ -44,6 +46,9 @@ from ge_dialect.passes.symbols.split_gears import GEAR, show_gear
 from ge_dialect.symbols import SymbolRange
 
 NAME = "ge-split-gears"
+
+_EQUAL = (BroadcastToOp, ConstantOp, ReshapeOp, TransposeOp)
+"""Ops that ask of sizes nothing but that some are equal."""
 
 
 @dataclass
@@ -153,13 +158,15 @@ class GearPlans:
 
 def _check_types(kernel: KernelOp) -> None:
     """Checks the ops of a kernel at its sizes, since not all that they ask of sizes are guards: a
-    window is no larger than what it slides over.
+    window is no larger than what it slides over. Others ask for equal sizes, which are.
 
     Raises:
         VerifyException: An op does not take them; names its node.
     """
     for op in kernel.body.block.ops:
-        if isinstance(op, GEOp):
+        if isinstance(op, GEOp) and not (
+            op.FUSION_KIND is FusionKind.ELEMENTWISE or isinstance(op, _EQUAL)
+        ):
             try:
                 op.infer_types()
             except VerifyException as error:
