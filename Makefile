@@ -63,6 +63,13 @@ fuzz-graphs: $(READY)  ## Compare EXAMPLES random ONNX graphs with onnx.referenc
 	HYPOTHESIS_PROFILE=explore GE_FUZZ_EXAMPLES=$(EXAMPLES) \
 	$(BIN)/python -m pytest -q -n $(JOBS) tests/test_random_onnx.py
 
+PERTURBED ?= 500
+
+.PHONY: perturb
+perturb: $(READY)  ## Change PERTURBED exporter graphs, and compare their plans with level 0
+	$(BIN)/python -m tests.perturb --count $(PERTURBED)
+	$(BIN)/python -m tests.perturb --count $(PERTURBED) --sizes
+
 FUZZ ?= 200000
 
 .PHONY: fuzz

@@ -1,8 +1,8 @@
 """Text that parses back to the same bits.
 
 xDSL prints some floats as hexadecimal integers, which its parser reads as numbers inside a dense
-constant (`dense<0xff800000>`, minus infinity, comes back as 4286578688.0) and refuses as a property
-of fixed type. It also prints zeros of both signs as one splat.
+constant (`dense<0xff800000>`, minus infinity, comes back as 4286578688.0). It also prints zeros of
+both signs as one splat.
 """
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ from xdsl.printer import Printer
 class ExactPrinter(Printer):
     """xDSL's printer, but for floats: decimal where finite, else the constant's bytes in quotes.
 
-    A property that is infinite or NaN has no text that parses in the custom form of an op; in the
-    generic form it has.
+    A property that is infinite or NaN is its bits, which `float_text` reads.
     """
 
     def print_attribute(self, attribute: Attribute) -> None:

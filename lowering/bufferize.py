@@ -31,7 +31,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.ge.ports import io_names
+from ge_dialect.ge.ports import check_port_names, io_names
 from ge_dialect.ge_exec import kernels_by_name
 from ge_dialect.lowering.bufferizer import Bufferizer
 from ge_dialect.lowering.data_sizes import DataSizes
@@ -64,6 +64,7 @@ class BufferizePass(ModulePass):
         for function in functions:
             kernels.anchor = function
             check_inputs(function)
+            check_port_names(function)
             report_objects(self.name, function)
             ranges = bounded_symbols(function)
             sizes = DataSizes.of(function)

@@ -64,7 +64,7 @@ def placed_loops(kernel: KernelOp, tiling: Tiling) -> list[int]:
             continue
         own = buffers[names[op.results[0]]]
         for index, operand in enumerate(op.operands):
-            if isinstance(operand.owner, ConstantOp) and _is_splat(operand.owner):
+            if isinstance(operand.owner, ConstantOp) and _is_uniform(operand.owner):
                 continue
             for axis, made in aligned_axes(op, index):
                 cut = () if operand not in names else buffers[names[operand]].cuts[axis]
@@ -72,8 +72,9 @@ def placed_loops(kernel: KernelOp, tiling: Tiling) -> list[int]:
     return sorted(found)
 
 
-def _is_splat(op: ConstantOp) -> bool:
-    return is_dense(op.value) and op.value.is_splat()
+def _is_uniform(op: ConstantOp) -> bool:
+    """Whether all parts of a constant of one shape are equal."""
+    return is_dense(op.value) and (not op.value.data.data or op.value.is_splat())
 
 
 class _Builder:

@@ -1,6 +1,7 @@
 """`ge-constant-fold`: evaluates ops on constants, unless the result would be much larger.
 
-Best effort: what has no semantics, fails, or grows stays, with a remark that says so.
+Best effort: what has no semantics, fails, or grows stays, with a remark that says so. A result
+without elements is a constant whatever it is made of.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
-from xdsl.traits import IsolatedFromAbove
+from xdsl.traits import IsolatedFromAbove, is_side_effect_free
 
 from ge_dialect import remarks
+from ge_dialect.ge.base import GEOp
+from ge_dialect.ge.constants import ConstantOp, empty_constant
 from ge_dialect.ge.structure import FusionOp
-from ge_dialect.ge.types import is_tensor, shape_of, show_shape
+from ge_dialect.ge.types import is_tensor, shape_of, show_shape, static_shape, tensor_of
 from ge_dialect.interpreters.folding import (
     evaluate_constant,
     foldable,
@@ -30,7 +33,8 @@ NAME = "ge-constant-fold"
 
 @dataclass(frozen=True)
 class ConstantFoldPass(ModulePass):
-    """Evaluates pure ops whose operands are all constants, by the reference semantics.
+    """Evaluates pure ops whose operands are all constants, by the reference semantics, and those
+    whose results have no elements.
 
     Options:
     - `max-growth`: how many bytes a result may have more than its operands. Default 65536.
@@ -53,7 +57,9 @@ class ConstantFoldPass(ModulePass):
             if not isinstance(op, FusionOp):  # a kernel's body is what the kernel does
                 for region in op.regions:
                     folded += sum(self._fold_block(inner) for inner in region.blocks)
-            if foldable(op) and not op.has_trait(IsolatedFromAbove):
+            if _is_empty(op):
+                folded += _fold_empty(op)
+            elif foldable(op) and not op.has_trait(IsolatedFromAbove):
                 folded += self._fold(op)
         return folded
 
@@ -83,6 +89,28 @@ class ConstantFoldPass(ModulePass):
         if size > self.max_bytes:
             return f"not folded: {size} bytes, at most {self.max_bytes}"
         return None
+
+
+def _is_empty(op: Operation) -> bool:
+    """Whether nothing but results without elements comes of an op."""
+    return (
+        isinstance(op, GEOp)
+        and not isinstance(op, ConstantOp)
+        and bool(op.results)
+        and all(0 in (static_shape(result.type) or ()) for result in op.results)
+        and not op.regions
+        and is_side_effect_free(op)
+    )
+
+
+def _fold_empty(op: Operation) -> int:
+    if not rewrites.permit(NAME, "fold", op):
+        return 0
+    constants = [empty_constant(tensor_of(result)) for result in op.results]
+    for constant, result in zip(constants, op.results, strict=True):
+        constant.location, constant.result.name_hint = op.location, result.name_hint
+    replace_by_constants(op, constants)
+    return 1
 
 
 def _tell_unknown(op: Operation) -> None:

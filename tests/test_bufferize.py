@@ -71,6 +71,22 @@ def test_inputs_without_a_size_are_named():
     assert '--input_shape "arg0:1~8,2"' in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "words"),
+    [
+        ('{ge.name = "a"}', '{ge.name = "a"}', "2 inputs of 'main' are named 'a'"),
+        ('{ge.name = "arg1"}', "", "2 inputs of 'main' are named 'arg1'"),
+    ],
+)
+def test_ports_have_names_of_their_own(first: str, second: str, words: str):
+    text = (
+        f"func.func @main(%x: {T} {first}, %y: {T} {second}) -> {T} {{\n"
+        f"%z = ge.add %x, %y : ({T}, {T}) -> {T}\nfunc.return %z : {T}\n}}"
+    )
+    with pytest.raises(GEError, match=f"GE0523: {words}"):
+        bufferized(text)
+
+
 def test_an_op_of_another_dialect_has_no_kernel():
     with pytest.raises(GEError) as caught:
         bufferized(function(f'%y = "foo.bar"(%x) : ({T}) -> {T} loc("node")'))

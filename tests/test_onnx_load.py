@@ -391,6 +391,11 @@ def test_bad_graphs_name_their_nodes(nodes: list[onnx.NodeProto], code: str, wor
     assert words in refused(code, lambda: load_proto(model_of(nodes)))
 
 
+def test_an_output_is_listed_once():
+    twice = model_of([relu("x", "y")], outputs=("y", "y"))
+    assert "two outputs are named 'y'" in refused("GE0212", lambda: load_proto(twice))
+
+
 def test_subgraphs_see_outer_values_and_nothing_later():
     def branch(source: str, result: str) -> onnx.GraphProto:
         return helper.make_graph([relu(source, result)], "branch", [], [value(result, 4)])

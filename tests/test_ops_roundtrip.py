@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import bf16, f16, f32, f64
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import IRDLOperation
 from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError
 
 from ge_dialect.ge import dialect
 from ge_dialect.ge.base import GEOp
@@ -66,10 +67,29 @@ def test_samples_round_trip_in_every_float_type(
 @each_form
 def test_special_numbers_round_trip(op_class: type[IRDLOperation], generic: bool) -> None:
     for op in parse_ops(sample(op_class)):
-        # No text of a float property of fixed type parses in xDSL where it is not finite.
-        for number in NUMBERS if generic else FINITE:
+        for number in NUMBERS:
             if (changed := with_floats(op, number)) is not None:
                 check_roundtrip(changed, generic)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("-0x1", "Expected float literal or the 32 bits of one in hexadecimal"),
+        ("0x100000000", "Expected float literal or the 32 bits of one in hexadecimal"),
+        ("1", "Expected float literal or the 32 bits of one in hexadecimal"),
+        ("axis", "Expected float literal"),
+    ],
+)
+def test_what_is_no_float_is_refused(text: str, wanted: str) -> None:
+    module = f"""
+    func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {{
+      %y = ge.rms_norm %x axis -1 epsilon {text} : (tensor<4xf32>) -> tensor<4xf32>
+      func.return %y : tensor<4xf32>
+    }}
+    """
+    with pytest.raises(ParseError, match=wanted):
+        Parser(context(), module).parse_module()
 
 
 @each_op

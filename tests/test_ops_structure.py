@@ -25,8 +25,10 @@ from ge_dialect.ge.host import (
 from ge_dialect.ge.structure import HostCallOp
 from ge_dialect.ge.types import TensorT, tensor_type
 from ge_dialect.interpreters.registry import evaluate
+from ge_dialect.parsing import TextParser
 from ge_dialect.symbols import symbol
 from tests.kernel_reference import F32, Array, assert_same, random, reference
+from tests.op_samples import context
 
 OPSET = 22
 S = symbol("S")
@@ -70,6 +72,8 @@ def test_attributes_survive_both_ways() -> None:
         attrs_from_node(node), ints_attr([1]),
     )  # fmt: skip
     op.verify()
+    assert op.attrs is not None
+    assert TextParser(context(), str(op.attrs)).parse_attribute() == op.attrs
     found = node_from_host_call(op)
     assert list(found.input) == ["x0", "", "x2"]
     assert (found.domain, found.op_type) == ("com.example", "Op")

@@ -71,6 +71,9 @@ PLAIN = {
     " tensor<2x1x6x8xf32>) -> tensor<2x4x6x5xf32>",
     "rotary": "%y = ge.rotary_embedding %x, %c, %s num_heads 0 rotary_dim 0"
     " : (tensor<2x3x4x6xf32>, tensor<2x4x3xf32>, tensor<2x4x3xf32>) -> tensor<2x3x4x6xf32>",
+    "nothing beside": "%e = ge.constant dense<> : tensor<4x0xf32>"
+    "\n%p = ge.relu %x : (tensor<4x6xf32>) -> tensor<4x6xf32>"
+    "\n%y = ge.concat %p, %e axis 1 : (tensor<4x6xf32>, tensor<4x0xf32>) -> tensor<4x6xf32>",
     "dequantize": "%y = ge.dequantize_linear %x, %s axis 0 block_size 0"
     " : (tensor<4x6xi8>, tensor<4xf32>) -> tensor<4x6xf32>",
     "concat": "%y = ge.concat %a, %b axis 1 : (tensor<4x2xf32>, tensor<4x3xf32>)"
@@ -81,7 +84,7 @@ PLAIN = {
     "group_norm": "%y = ge.group_norm %x, %s, %b num_groups 2 epsilon 1.0e-05"
     " : (tensor<3x4x5xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<3x4x5xf32>",
 }
-UNCUT = {"no common parts", "dequantize"}
+UNCUT = {"no common parts", "nothing beside", "dequantize"}
 
 
 def window(

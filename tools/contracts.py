@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.json_text import json_text
 from ge_dialect.remarks import Kind
 from ge_dialect.tools.cli import read_file, write_atomically
 
@@ -85,10 +86,8 @@ def check_baseline(path: str, fired: Mapping[str, int], remarks: Sequence[Remark
         GEError: A rule fired less often than before (GE0441), the file is malformed (GE0442) or
             cannot be read or written.
     """
-    import json
-
     if not Path(path).exists():
-        text = json.dumps({"fusions": dict(sorted(fired.items()))}, indent=2) + "\n"
+        text = json_text({"fusions": dict(sorted(fired.items()))})
         write_atomically(path, text.encode())
         return f"wrote the fusion baseline '{path}'"
     before = _read_baseline(path)

@@ -162,17 +162,16 @@ def result_path(args: argparse.Namespace) -> str | None:
 
 def write_reports(plan: CompiledPlan, summary: Mapping[str, Any], args: argparse.Namespace) -> None:
     """Writes summary, fusions, trace and IR to the files that were asked for."""
-    import json
-
+    from ge_dialect.json_text import json_text
     from ge_dialect.tools.cli import write_atomically
 
     if (path := result_path(args)) is not None:
-        text = json.dumps(plan.fusion_result, indent=4, sort_keys=True)
-        write_atomically(path, f"{text}\n".encode())
+        text = json_text(plan.fusion_result, indent=4, sort_keys=True)
+        write_atomically(path, text.encode())
     if args.summary is not None:
-        write_atomically(args.summary, (json.dumps(summary, indent=2) + "\n").encode())
+        write_atomically(args.summary, json_text(summary).encode())
     if args.memory_map is not None:
-        write_atomically(args.memory_map, (json.dumps(plan.memory_map, indent=2) + "\n").encode())
+        write_atomically(args.memory_map, json_text(plan.memory_map).encode())
     if args.trace is not None:
         write_atomically(args.trace, plan.trace().encode())
     if args.dump_ir is not None:

@@ -21,6 +21,7 @@ from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseE
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from ge_dialect.diagnostics import GEError, explain
+from ge_dialect.frontends import text_frontend
 from ge_dialect.printing import exact_text
 from ge_dialect.tools.check.options import add_opt_arguments, spelled_out
 from ge_dialect.tools.check.show import Shower, add_show_arguments
@@ -144,6 +145,10 @@ class GEOptMain(xDSLOptMain):
         if previous is not None:
             self.guard.after_pass(module)
         self.started = time.perf_counter()
+
+    def register_all_frontends(self) -> None:
+        self.available_frontends["mlir"] = text_frontend  # instead of xDSL's own
+        super().register_all_frontends()
 
     def parse_chunk(
         self, chunk: IO[bytes], file_extension: str, start_offset: int = 0
@@ -297,10 +302,10 @@ def check_roundtrip(tool: GEOptMain, module: ModuleOp) -> None:
     Raises:
         GEError: What comes back is another module.
     """
-    from xdsl.parser import Parser
+    from ge_dialect.parsing import TextParser
 
     for generic in (False, True):
-        again = Parser(tool.ctx, exact_text(module, generic=generic)).parse_module()
+        again = TextParser(tool.ctx, exact_text(module, generic=generic)).parse_module()
         if not again.is_structurally_equivalent(module):
             form = "generic" if generic else "custom"
             raise GEError("GE0391", f"the {form} form does not parse back to the same module")

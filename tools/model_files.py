@@ -23,15 +23,15 @@ def parse_mlir(ctx: Context, path: str) -> ModuleOp:
     Raises:
         GEError: It cannot be read, parsed or verified.
     """
-    from xdsl.parser import Parser
     from xdsl.utils.exceptions import ParseError
 
+    from ge_dialect.parsing import TextParser
     from ge_dialect.tools.cli import decode_text, parse_error, read_file, too_deep
     from ge_dialect.validity import check_valid
 
     text = decode_text(path, read_file(path))
     try:
-        module = Parser(ctx, text, path).parse_module()
+        module = TextParser(ctx, text, path).parse_module()
         problem = check_valid(module)
     except ParseError as error:
         raise parse_error(error) from error

@@ -85,7 +85,7 @@ ONNX: dict[str, CodeInfo] = {
     ),
     "GE0212": CodeInfo(
         title="duplicate name",
-        symptom="Two values, inputs or initializers, or attributes of a node, have one name.",
+        symptom="Two values, inputs, outputs, initializers or attributes of a node have one name.",
         cause="Graphs were merged, or edited, without renaming.",
         solution="Give them different names, as with `onnx.compose.add_prefix`.",
     ),

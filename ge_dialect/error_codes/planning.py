@@ -95,6 +95,12 @@ PLANNING: dict[str, CodeInfo] = {
         cause="Its range has no end, as in `1~-1`. A plan has bytes for the greatest size.",
         solution='Give an upper end, as `--input_shape "ids:1~8,1~512"`.',
     ),
+    "GE0523": CodeInfo(
+        title="two ports of one name",
+        symptom="A function has two inputs, or two outputs, of one name; the message says which.",
+        cause="`ge.name` is the same for both, or that of one is what another has by position.",
+        solution="Give each a `ge.name` of its own: arrays come and go by these names.",
+    ),
     "GE0530": CodeInfo(
         title="number of streams is not possible",
         symptom="A plan is asked for on fewer than one stream, or on more than the target has.",

@@ -249,7 +249,7 @@ class StringsAttr(Data[tuple[bytes, ...]]):
 
     @staticmethod
     def _parse_element(parser: AttrParser) -> bytes:
-        # The lexer takes a literal without escapes for a string, one with escapes for bytes.
+        # The lexer takes a literal for bytes where it is no text.
         text = parser.parse_optional_str_literal()
         return parser.parse_bytes_literal() if text is None else text.encode()
 

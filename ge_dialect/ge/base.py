@@ -28,6 +28,7 @@ from xdsl.irdl import AttrConstraint, IRDLOperation, ParsePropInAttrDict, eq
 from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.ge.dtypes import is_float, is_integer
+from ge_dialect.ge.float_text import float_of
 from ge_dialect.ge.types import (
     Shape,
     compatible,
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 Operand: TypeAlias = SSAValue | Operation | Sequence[SSAValue | Operation] | None
 
 I64Attr: AttrConstraint[IntegerAttr] = IntegerAttr.constr(type=eq(i64))
-F32Attr: AttrConstraint[FloatAttr] = FloatAttr.constr(eq(f32))
+F32Attr: AttrConstraint[FloatAttr] = float_of(f32)
 I1Attr: AttrConstraint[IntegerAttr] = IntegerAttr.constr(type=eq(i1))
 I64ArrayAttr = DenseArrayBase.constr(eq(i64))
 """Constraints of the properties of `ge` ops: printed without their type."""

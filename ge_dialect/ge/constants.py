@@ -330,3 +330,12 @@ def array_constant(array: npt.NDArray[Any]) -> ConstantOp:
 
     type_ = tensor_type(from_numpy(array.dtype), array.shape)
     return ConstantOp(dense_constant(array), type_)
+
+
+def empty_constant(type: TensorT) -> ConstantOp:
+    """Returns the constant of a static type without elements."""
+    import numpy as np
+
+    from ge_dialect.ge.dtypes import to_numpy
+
+    return array_constant(np.empty(type.get_shape(), to_numpy(type.element_type)))

@@ -1,15 +1,16 @@
 """`ge.host_call` and the ONNX node it stands for, in both directions, and what ONNX infers of it.
 
 Attributes of a node are attributes of the op: `i64` for an int, `f32` for a float, a string,
-`array<i64>` and `array<f32>` for lists, `["a", "b"]` for strings. A tensor is its dense value, or
-`[value, type]` where the value does not say its type; a type is itself. ONNX is imported by the
-functions only.
+`array<i64>` and `array<f32>` for lists (`[0x7f800000 : f32, ...]` with an infinity), `["a", "b"]`
+for strings. A tensor is its dense value, or `[value, type]` where the value does not say its type;
+a type is itself. ONNX is imported by the functions only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from math import isfinite
 from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import (
@@ -95,7 +96,7 @@ def _from_onnx(
         case kinds.INTS:
             return ints_attr(attribute.ints)
         case kinds.FLOATS:
-            return DenseArrayBase.from_list(f32, list(attribute.floats))
+            return _floats_attr(attribute.floats)
         case kinds.STRINGS:
             return ArrayAttr([StringAttr(item.decode()) for item in attribute.strings])
         case kinds.TENSOR:
@@ -174,6 +175,14 @@ def make_node(
     return node
 
 
+def _floats_attr(floats: Sequence[float]) -> Attribute:
+    """Returns floats as an attribute with a text that parses: xDSL has none for an array with one
+    that is infinite or NaN."""
+    if all(map(isfinite, floats)):
+        return DenseArrayBase.from_list(f32, list(floats))
+    return ArrayAttr([float_attr(number) for number in floats])
+
+
 def absent_slots(attr: Attribute | None) -> tuple[int, ...]:
     """Returns the input slots that the `absent` property of a host call lists."""
     return () if attr is None else _numbers(attr)
@@ -204,6 +213,9 @@ def _to_onnx(name: str, attr: Attribute) -> onnx.AttributeProto:
         case ArrayAttr(data=(value, TensorType() as type_)):
             array = array_of(value, type_)
             return helper.make_attribute(name, numpy_helper.from_array(array, name))
+        case ArrayAttr(data=(FloatAttr(), *_) as items):
+            floats = [item.value.data for item in items if isinstance(item, FloatAttr)]
+            return helper.make_attribute(name, floats, attr_type=kinds.FLOATS)
         case ArrayAttr(data=items):
             strings = [item.data for item in items if isinstance(item, StringAttr)]
             return helper.make_attribute(name, strings, attr_type=kinds.STRINGS)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
 from xdsl.dialects.func import FuncOp
 
+from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.types import MaybeDim, is_tensor, shape_of
 from ge_dialect.symbols import SymbolRange, bounds
 
@@ -20,6 +22,22 @@ def io_names(function: FuncOp) -> tuple[list[str], list[str]]:
         _names(function.arg_attrs, len(function.function_type.inputs), "arg"),
         _names(function.res_attrs, len(function.function_type.outputs), "result"),
     )
+
+
+def check_port_names(function: FuncOp) -> None:
+    """Checks that no two inputs, and no two outputs, have one name.
+
+    Raises:
+        GEError: GE0523; names the function and the port.
+    """
+    for kind, names in zip(("inputs", "outputs"), io_names(function), strict=True):
+        if twice := next((name for name, count in Counter(names).items() if count > 1), None):
+            where = function.sym_name.data
+            raise GEError(
+                "GE0523",
+                f"{names.count(twice)} {kind} of '{where}' are named '{twice}'",
+                hint="give each a 'ge.name' of its own",
+            )
 
 
 def _names(attrs: ArrayAttr[DictionaryAttr] | None, count: int, default: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import ClassVar
 
 from xdsl.dialects.builtin import (
@@ -192,10 +193,12 @@ class RecurrentOp(GEOp):
             raise VerifyException(
                 f"expected {wanted} of each of 'activations', 'alphas' and 'betas'"
             )
-        for name, _, _ in self.gate_functions():
+        for name, alpha, beta in self.gate_functions():
             if name not in ACTIVATIONS:
                 expected = ", ".join(ACTIVATIONS)
                 raise VerifyException(f"expected activations of {expected}, got {name}")
+            if not isfinite(alpha) or not isfinite(beta):
+                raise VerifyException(f"expected finite alpha and beta, got {alpha} and {beta}")
 
     def flops(self) -> int:
         """The two products of every step, and some 10 operations a gate."""
@@ -234,7 +237,7 @@ class RNNOp(RecurrentOp):
     - (C3) `sequence_lens` holds integers.
     - (C4) `direction` is `forward`, `reverse` or `bidirectional`.
     - (C5) `activations`, `alphas` and `betas` are all absent, or hold one value a function and
-      sweep, and every function is one that ONNX names.
+      sweep, every function is one that ONNX names, and every number is finite.
 
     Source: ONNX `RNN`, version 22.
 

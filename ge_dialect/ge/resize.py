@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf, isfinite
 from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, UnitAttr, f32
@@ -60,9 +61,9 @@ class ResizeOp(GEOp):
 
     Constraints:
     - (C1) Either `sizes` or `scales` are given, one a dimension.
-    - (C2) Sizes are positive where the dimension is not 0, scales positive.
+    - (C2) Sizes are positive where the dimension is not 0, scales positive and finite.
     - (C3) Modes are those of ONNX.
-    - (C4) `roi` has two numbers a dimension, and comes with `tf_crop_and_resize`.
+    - (C4) `roi` has two finite numbers a dimension, and comes with `tf_crop_and_resize`.
 
     Source: ONNX `Resize`, version 19; Keys, "Cubic Convolution Interpolation for Digital Image
     Processing" (1981).
@@ -161,18 +162,19 @@ class ResizeOp(GEOp):
                 raise VerifyException(f"expected 'sizes' > 0, got {list(sizes)}")  # (C2)
             return sizes
         scales: tuple[float, ...] = given.get_values()
-        if min(scales, default=1.0) <= 0:  # (C2)
-            raise VerifyException(f"expected 'scales' > 0, got {list(scales)}")
+        if not all(0 < scale < inf for scale in scales):  # (C2)
+            raise VerifyException(f"expected finite 'scales' > 0, got {list(scales)}")
         return tuple(scaled_size(dim, scale) for dim, scale in zip(shape, scales, strict=True))
 
     def _check_roi(self, rank: int) -> None:
         if self.roi is None:
             return
+        numbers: tuple[float, ...] = self.roi.get_values()
         crop = self.coordinate_transformation_mode.data == "tf_crop_and_resize"
-        if not crop or len(self.roi.get_values()) != 2 * rank:  # (C4)
+        if not crop or len(numbers) != 2 * rank or not all(map(isfinite, numbers)):  # (C4)
             raise VerifyException(
-                f"expected 'roi' of {2 * rank} numbers with tf_crop_and_resize,"
-                f" got {len(self.roi.get_values())}"
+                f"expected 'roi' of {2 * rank} finite numbers with tf_crop_and_resize,"
+                f" got {list(numbers)}"
             )
 
     def flops(self) -> int:

@@ -22,7 +22,7 @@ MAX_DEPTH = 32
 MAX_NAME = 64
 """Most characters of a symbol."""
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.$]*")
+_NAME = re.compile(r"[^\W\d][\w.$]*")
 _RESERVED = frozenset({"floordiv", "ceildiv", "mod", "max", "min"})
 
 Kind: TypeAlias = Literal["floordiv", "mod", "max", "min"]

@@ -19,8 +19,8 @@ MAX_NESTING = 80
 MAX_DIGITS = 64
 """Most digits of a number: more than any size has, few enough to be cheap."""
 
-_TOKEN = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_.$]*|[0-9]+|//|[-+*%(),]|$)")
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_.$]*")
+_TOKEN = re.compile(r"\s*([^\W\d][\w.$]*|[0-9]+|//|[-+*%(),]|$)")
+_WORD = re.compile(r"[^\W\d][\w.$]*")
 _DIVISIONS = {
     "floordiv": floor_div,
     "//": floor_div,
@@ -71,8 +71,8 @@ def sanitise(name: str) -> str:
     from hashlib import blake2b
 
     digest = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
-    readable = re.sub(r"[^A-Za-z0-9_.$]+", "_", name[:MAX_LENGTH])[: MAX_NAME - 10]
-    prefix = "" if re.match(r"[A-Za-z_]", readable) else "_"
+    readable = re.sub(r"[^\w.$]+", "_", name[:MAX_LENGTH])[: MAX_NAME - 10]
+    prefix = "" if re.match(r"[^\W\d]", readable) else "_"
     return f"{prefix}{readable}_{digest}"
 
 

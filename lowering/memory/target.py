@@ -25,9 +25,9 @@ class MemoryMapTarget(Target):
     arena: str = "work"
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
-        import json
         from dataclasses import asdict
 
+        from ge_dialect.json_text import json_text
         from ge_dialect.lowering.memory.memory_map import memory_map
         from ge_dialect.lowering.om.encode import plan_of
 
@@ -35,5 +35,4 @@ class MemoryMapTarget(Target):
         value = asdict(found) if self.address is None else None
         if self.address is not None:
             value = [asdict(region) for region in found.at(self.arena, self.address)]
-        json.dump(value, output, indent=2)
-        output.write("\n")
+        output.write(json_text(value))

@@ -9,13 +9,13 @@ from math import prod
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.ir import Operation
-from xdsl.parser import Parser
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.attributes import NamedWeight, WeightAttr
 from ge_dialect.lowering.om.checksum import check_weights
 from ge_dialect.lowering.om.file import OmFile, read_om
 from ge_dialect.lowering.om.layout import PartitionType
+from ge_dialect.parsing import TextParser
 from ge_dialect.source_text import check_strings
 from ge_dialect.validity import verify
 from ge_dialect.weights import WeightSource
@@ -109,7 +109,7 @@ def parse_plan(text: str, path: str) -> ModuleOp:
         GEError: It does not parse or verify.
     """
     try:
-        module = Parser(plan_context(), text, path).parse_module()
+        module = TextParser(plan_context(), text, path).parse_module()
         verify(module)
     except RecursionError as error:
         raise broken(path, "regions nested too deeply") from error

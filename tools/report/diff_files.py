@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
+from ge_dialect.json_text import json_text
 from ge_dialect.tools.check.options import Arguments
 
 DIFFERENT = 2
@@ -38,5 +37,5 @@ def diff_files(old: str, new: str, form: str = "text") -> tuple[str, int]:
     from ge_dialect.tools.report.plan_facts import plan_facts
 
     diff = diff_plans(plan_facts(old), plan_facts(new))
-    text = diff_text(diff) if form == "text" else json.dumps(diff, indent=2) + "\n"
+    text = diff_text(diff) if form == "text" else json_text(diff)
     return text, 0 if diff["equal"] else DIFFERENT

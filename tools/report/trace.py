@@ -6,7 +6,6 @@ bytes of live buffers a counter. Format: Trace Event Format, JSON object form; t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ge_dialect.ge_exec import BufferOp, LaunchOp, PlanOp
 from ge_dialect.ge_exec.control import TaskOp, reads, task_id, writes
 from ge_dialect.ge_exec.memory import Storage, base_of
+from ge_dialect.json_text import json_text
 from ge_dialect.locations import location_name
 from ge_dialect.lowering.event_pairs import event_pairs
 from ge_dialect.lowering.om.encode import plan_of
@@ -115,7 +115,7 @@ def _trace(plan: PlanOp, slices: Sequence[Slice], title: str) -> str:
     by_task = {one.task: one for one in ordered}
     events += _flows(plan, by_task)
     events += _memory(plan, by_task)
-    return json.dumps({"displayTimeUnit": "ns", "traceEvents": events}, indent=1) + "\n"
+    return json_text({"displayTimeUnit": "ns", "traceEvents": events}, indent=1)
 
 
 def _metadata(name: str, thread: int, text: str) -> dict[str, Any]:

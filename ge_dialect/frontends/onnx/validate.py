@@ -70,6 +70,7 @@ def check_structure(model: onnx.ModelProto, opsets: dict[str, int], problems: Pr
     checker.graph(model.graph, ())
     for function in model.functions:
         checker.function(function)
+    checker.unique([value.name for value in model.graph.output], "outputs")
     if not model.graph.output:
         problems.add("GE0204", "the graph has no output")
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _A = onnx.AttributeProto
 _WORD = re.compile(r"[A-Za-z_$.][\w$.-]*", re.ASCII)
-_MULTIPLE = re.compile(r"[1-9]\d{0,8}\*([A-Za-z_]\w*)", re.ASCII)
+_MULTIPLE = re.compile(r"[1-9][0-9]{0,8}\*([^\W\d]\w*)")
 """A dimension that is a multiple, `16*H`: `H` is a symbol though no dimension has that name."""
 _FOREIGN = re.compile(r"[^\w$.-]+", re.ASCII)
 

@@ -140,3 +140,31 @@ func.func @fusion() -> tensor<4xf32> {
   }
   func.return %y : tensor<4xf32>
 }
+
+// -----
+
+// Nothing comes of them, so they are not computed, whatever they read.
+// CHECK-LABEL: func.func @empty
+// CHECK-NEXT:    %s = ge.constant dense<> : tensor<0x4xf32>
+// CHECK-NEXT:    func.return %s
+func.func @empty(%x: tensor<64x4xf32>) -> tensor<0x4xf32> {
+  %i = ge.constant dense<> : tensor<0xi64>
+  %y = ge.gather %x, %i axis 0 : (tensor<64x4xf32>, tensor<0xi64>) -> tensor<0x4xf32>
+  %z = ge.exp %y : (tensor<0x4xf32>) -> tensor<0x4xf32>
+  %s = ge.softmax %z axis -1 : (tensor<0x4xf32>) -> tensor<0x4xf32>
+  func.return %s : tensor<0x4xf32>
+}
+
+// -----
+
+// What is made of nothing: a sum of no elements is 0. Near miss: it is of what is known when it
+// runs.
+// CHECK-LABEL: func.func @of_nothing
+// CHECK:         %s = ge.constant dense<0.000000e+00> : tensor<1xf32>
+// CHECK:         ge.reduce_sum %x
+func.func @of_nothing(%x: tensor<?x1xf32>) -> (tensor<1xf32>, tensor<1xf32>) {
+  %y = ge.constant dense<> : tensor<0x1xf32>
+  %s = ge.reduce_sum %y axes [0] keepdims false : (tensor<0x1xf32>) -> tensor<1xf32>
+  %t = ge.reduce_sum %x axes [0] keepdims false : (tensor<?x1xf32>) -> tensor<1xf32>
+  func.return %s, %t : tensor<1xf32>, tensor<1xf32>
+}

@@ -141,3 +141,11 @@ func.func @tree_ensemble_c3(%x: tensor<2x4xf32>, %i: tensor<5xi32>, %t: tensor<5
   %y = ge.tree_ensemble %x, %i, %i, %t, %i, %i, %i, %i, %t num_targets 0 : (tensor<2x4xf32>, tensor<5xi32>, tensor<5xi32>, tensor<5xf32>, tensor<5xi32>, tensor<5xi32>, tensor<5xi32>, tensor<5xi32>, tensor<5xf32>) -> tensor<2x0xf32>
   func.return
 }
+
+// -----
+
+// CHECK: expected finite alpha and beta, got inf and 0.0
+func.func @rnn_c5_name_infinite(%x: tensor<5x2x3xf32>, %w: tensor<1x4x3xf32>, %r: tensor<1x4x4xf32>) {
+  %y, %z = ge.rnn %x, %w, %r direction "forward" {activations = ["LeakyRelu"], alphas = array<f32: 1.0e+999>, betas = array<f32: 0.0>} : tensor<5x2x3xf32>, tensor<1x4x3xf32>, tensor<1x4x4xf32> -> tensor<5x1x2x4xf32>, tensor<1x2x4xf32>
+  func.return
+}

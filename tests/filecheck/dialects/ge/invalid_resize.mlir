@@ -24,7 +24,7 @@ func.func @resize_c2(%x: tensor<2x2xf32>) {
 
 // -----
 
-// CHECK: expected 'scales' > 0, got [0.0, 1.0]
+// CHECK: expected finite 'scales' > 0, got [0.0, 1.0]
 func.func @resize_c2_scales(%x: tensor<2x2xf32>) {
   %y = ge.resize %x scales [0.0, 1.0] mode "nearest" coordinates "asymmetric" nearest "floor" cubic_coeff_a -7.5e-01 : (tensor<2x2xf32>) -> tensor<0x2xf32>
   func.return
@@ -56,8 +56,16 @@ func.func @resize_c3_nearest(%x: tensor<2xf32>) {
 
 // -----
 
-// CHECK: expected 'roi' of 2 numbers with tf_crop_and_resize, got 2
+// CHECK: expected 'roi' of 2 finite numbers with tf_crop_and_resize, got [0.0, 1.0]
 func.func @resize_c4(%x: tensor<2xf32>) {
   %y = ge.resize %x sizes [4] mode "linear" coordinates "asymmetric" nearest "floor" cubic_coeff_a -7.5e-01 roi [0.0, 1.0] : (tensor<2xf32>) -> tensor<4xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: expected finite 'scales' > 0, got [inf]
+func.func @resize_c2_infinite(%x: tensor<2xf32>) {
+  %y = ge.resize %x scales [1.0e+999] mode "nearest" coordinates "asymmetric" nearest "floor" cubic_coeff_a -7.5e-01 : (tensor<2xf32>) -> tensor<4xf32>
   func.return
 }

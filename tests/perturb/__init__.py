@@ -1,0 +1,1 @@
+"""Exporter graphs with a few things changed: what rules must tell apart, and keep."""

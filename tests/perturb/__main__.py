@@ -1,0 +1,3 @@
+from tests.perturb.run import main
+
+raise SystemExit(main())
