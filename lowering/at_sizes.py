@@ -6,13 +6,14 @@ whether it is right.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, SSAValue
 
+from ge_dialect.ge.attributes import GuardAttr, SymbolAttr
 from ge_dialect.ge.base import GEOp, int_attr, set_type
-from ge_dialect.ge.symbolic import bind_values, bound_type, symbols_in
+from ge_dialect.ge.symbolic import bind_values, bound_dim, bound_type, symbols_in
 from ge_dialect.ge_exec import (
     ArenaOp,
     BoundedType,
@@ -24,7 +25,8 @@ from ge_dialect.ge_exec import (
     ViewOp,
 )
 from ge_dialect.ge_exec.memory import offset_of, storage_type
-from ge_dialect.symbols import evaluate
+from ge_dialect.symbols import Guard, SymbolRange, evaluate
+from ge_dialect.symbols.feasible import guard_symbols
 
 
 def greatest_sizes(plan: PlanOp) -> dict[str, int]:
@@ -42,13 +44,26 @@ def middle_sizes(plan: PlanOp) -> dict[str, int]:
     return {op.symbol.data: op.known.middle for op in plan.symbols if op.known.last is not None}
 
 
-def bound_kernel(kernel: KernelOp, sizes: Mapping[str, int]) -> KernelOp:
-    """Returns a kernel with numbers for its symbols, its flops included; itself without any."""
-    if not any(name in sizes for name in symbols_in(kernel)):
+def bound_kernel(
+    kernel: KernelOp, sizes: Mapping[str, int], greatest: Mapping[str, int] | None = None
+) -> KernelOp:
+    """Returns a kernel with numbers for its symbols, its flops included; itself without any.
+
+    Args:
+        kernel: Is not changed.
+        sizes: Values of symbols.
+        greatest: Values of symbols that stay, which count for the flops.
+    """
+    names = symbols_in(kernel)
+    if not any(name in sizes for name in names):
         return kernel
     bound = kernel.clone()
     bind_values(bound, sizes)
-    flops = sum(op.flops() for op in bound.body.block.ops if isinstance(op, GEOp))
+    counted = bound
+    if greatest and any(name in greatest for name in names):
+        counted = bound.clone()
+        bind_values(counted, greatest)
+    flops = sum(op.flops() for op in counted.body.block.ops if isinstance(op, GEOp))
     bound.properties["flops"] = int_attr(flops)
     return bound
 
@@ -73,17 +88,24 @@ def plan_at(module: ModuleOp, sizes: Mapping[str, int]) -> ModuleOp:
     return copy
 
 
-def bind_plan(plan: PlanOp, sizes: Mapping[str, int]) -> None:
-    """Puts numbers for the symbols into the types of a plan, which declares them no more."""
-    for op in list(plan.body.block.ops):
-        if isinstance(op, SymbolOp | GuardOp):
-            op.detach()
-            op.erase()
+def bind_plan(
+    plan: PlanOp, sizes: Mapping[str, int], ranges: Mapping[str, SymbolRange] | None = None
+) -> None:
+    """Puts numbers for symbols into the types of a plan, which declares them no more.
+
+    Args:
+        plan: Is changed.
+        sizes: Values of symbols, among them all that inputs tell.
+        ranges: Of those that stay, where these are narrower at the sizes.
+    """
+    left = _bind_symbols(plan, sizes, ranges or {})
+    facts = [op.guard for op in plan.guards]
+    for op in plan.body.block.ops:
         if isinstance(op, ViewOp) and op.plus is not None:
             op.properties["offset"] = int_attr(evaluate(op.start, sizes))
             del op.properties["plus"]
         for result in op.results:
-            set_type(result, _bound_storage(result.type, sizes))
+            set_type(result, _bound_storage(result.type, sizes, left, facts))
     ends: dict[SSAValue, int] = {}
     for op in (*plan.inputs, *plan.weights, *plan.buffers):
         if op.arena is not None:
@@ -93,9 +115,36 @@ def bind_plan(plan: PlanOp, sizes: Mapping[str, int]) -> None:
             arena.owner.properties["size"] = int_attr(end)
 
 
-def _bound_storage(type: Attribute, sizes: Mapping[str, int]) -> Attribute:
+def _bind_symbols(
+    plan: PlanOp, sizes: Mapping[str, int], ranges: Mapping[str, SymbolRange]
+) -> dict[str, SymbolRange]:
+    """Drops the declarations of symbols that have a value; returns the ranges of the others."""
+    left: dict[str, SymbolRange] = {}
+    for op in list(plan.body.block.ops):
+        if isinstance(op, SymbolOp) and op.symbol.data not in sizes:
+            left[op.symbol.data] = ranges.get(op.symbol.data, op.known)
+            op.properties["range"] = SymbolAttr(left[op.symbol.data])
+        elif isinstance(op, GuardOp) and not sizes.keys() >= {*guard_symbols(op.guard)}:
+            guard = op.guard
+            sides = bound_dim(guard.left, sizes), bound_dim(guard.right, sizes)
+            assert sides[0] is not None
+            assert sides[1] is not None
+            bound = Guard(sides[0], guard.relation, sides[1], guard.why)
+            op.properties["condition"] = GuardAttr(bound)
+        elif isinstance(op, SymbolOp | GuardOp):
+            op.detach()
+            op.erase()
+    return left
+
+
+def _bound_storage(
+    type: Attribute,
+    sizes: Mapping[str, int],
+    ranges: Mapping[str, SymbolRange],
+    facts: Sequence[Guard],
+) -> Attribute:
     if isinstance(type, BoundedType):
-        return storage_type(bound_type(type.value, sizes))
+        return storage_type(bound_type(type.value, sizes), ranges, facts)
     if isinstance(type, ObjectType):
         return ObjectType(bound_type(type.value, sizes))
     return type

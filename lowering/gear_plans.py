@@ -14,24 +14,41 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
+from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.attributes import NamedWeight, WeightAttr
-from ge_dialect.ge.base import int_attr
+from ge_dialect.ge.base import FusionKind, GEOp, int_attr
+from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.dtypes import to_numpy
 from ge_dialect.ge.indexing import ShapeOp, SizeOp
+from ge_dialect.ge.movement import BroadcastToOp, ReshapeOp, TransposeOp
 from ge_dialect.ge.numbers import Numbers
 from ge_dialect.ge.symbolic import symbols_in
-from ge_dialect.ge_exec import BufferOp, KernelOp, LaunchOp, PlanOp, ViewOp, WeightOp
+from ge_dialect.ge_exec import (
+    BufferOp,
+    InputOp,
+    KernelOp,
+    LaunchOp,
+    PlanOp,
+    ViewOp,
+    WeightOp,
+)
 from ge_dialect.ge_exec.control import own_writes
 from ge_dialect.ge_exec.memory import base_of, buffer_bytes
 from ge_dialect.ge_exec.storage import buffer_element, buffer_shape, is_buffer, is_memref
-from ge_dialect.lowering.at_sizes import bind_plan, bound_kernel
+from ge_dialect.locations import location_name
+from ge_dialect.lowering.at_sizes import bind_plan, bound_kernel, greatest_sizes
 from ge_dialect.lowering.kernels import kernel_key
 from ge_dialect.passes import statistics
 from ge_dialect.passes.constant_fold import ConstantFoldPass
 from ge_dialect.passes.symbols.split_gears import GEAR, show_gear
+from ge_dialect.symbols import SymbolRange
 
 NAME = "ge-split-gears"
+
+_EQUAL = (BroadcastToOp, ConstantOp, ReshapeOp, TransposeOp)
+"""Ops that ask of sizes nothing but that some are equal."""
 
 
 @dataclass
@@ -49,22 +66,42 @@ class GearPlans:
     _names: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
     _bound: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
 
-    def add_range(self, plan: PlanOp, number: int, sizes: Mapping[str, int]) -> None:
+    def add_range(
+        self,
+        plan: PlanOp,
+        number: int,
+        sizes: Mapping[str, int],
+        constants: Mapping[str, Any] | None = None,
+        ranges: Mapping[str, SymbolRange] | None = None,
+    ) -> None:
         """Adds the plan of a gear, out of one for a range that has no addresses yet.
 
         Args:
             plan: Beside its kernels.
             number: Of the gear.
-            sizes: A value for each symbol of the plan, and of those that follow from them.
+            sizes: A value for each symbol that inputs tell, and of those that follow from them.
+            constants: By the names of inputs, arrays that are weights in their place.
+            ranges: Of symbols that tasks tell, at these sizes.
+
+        Raises:
+            GEError: An op does not take the sizes (GE0331).
         """
         kernels = _kernels_of(plan)
         copy = plan.clone()
         copy.properties["sym_name"] = StringAttr(f"{plan.sym_name.data}_gear_{number}")
         copy.attributes[GEAR] = StringAttr(show_gear(sizes))
-        bind_plan(copy, sizes)
-        names = {name: self._bind(kernel, sizes) for name, kernel in kernels.items()}
+        bind_plan(copy, sizes, ranges)
+        greatest = greatest_sizes(copy)
+        try:
+            names = {n: self._bind(kernel, sizes, greatest) for n, kernel in kernels.items()}
+        except VerifyException as error:
+            raise GEError("GE0331", f"gear {number} ({show_gear(sizes)}): {error}") from error
         self._rename(copy, names)
-        fold_plan(copy, self.kernels)
+        known: dict[SSAValue, Any] = {}
+        for given in list(copy.inputs):
+            if (array := (constants or {}).get(given.io_name.data)) is not None:
+                _replace(copy, given, array, given.result.name_hint or "constant", known)
+        fold_plan(copy, self.kernels, known)
         self.plans.append(copy)
 
     def add_plan(self, plan: PlanOp, number: int) -> None:
@@ -93,11 +130,14 @@ class GearPlans:
             if isinstance(task, LaunchOp):
                 task.properties["kernel"] = SymbolRefAttr(names[task.kernel.string_value()])
 
-    def _bind(self, kernel: KernelOp, sizes: Mapping[str, int]) -> str:
+    def _bind(self, kernel: KernelOp, sizes: Mapping[str, int], greatest: Mapping[str, int]) -> str:
         values = tuple((name, sizes[name]) for name in symbols_in(kernel) if name in sizes)
         key = (kernel, values)
         if (known := self._bound.get(key)) is None:
-            known = self._bound[key] = self._shelve(bound_kernel(kernel, sizes))
+            bound = bound_kernel(kernel, sizes, greatest)
+            if bound is not kernel:
+                _check_types(bound)
+            known = self._bound[key] = self._shelve(bound)
         return known
 
     def _shelve(self, kernel: KernelOp) -> str:
@@ -116,6 +156,24 @@ class GearPlans:
         return known
 
 
+def _check_types(kernel: KernelOp) -> None:
+    """Checks the ops of a kernel at its sizes, since not all that they ask of sizes are guards: a
+    window is no larger than what it slides over. Others ask for equal sizes, which are.
+
+    Raises:
+        VerifyException: An op does not take them; names its node.
+    """
+    for op in kernel.body.block.ops:
+        if isinstance(op, GEOp) and not (
+            op.FUSION_KIND is FusionKind.ELEMENTWISE or isinstance(op, _EQUAL)
+        ):
+            try:
+                op.infer_types()
+            except VerifyException as error:
+                where = location_name(op) or "an op without a name"
+                raise VerifyException(f"'{op.ge_op_type()}' at '{where}': {error}") from error
+
+
 def _kernels_of(plan: PlanOp) -> dict[str, KernelOp]:
     """Returns the kernels that a plan launches, by name, in order."""
     block = plan.parent
@@ -125,14 +183,17 @@ def _kernels_of(plan: PlanOp) -> dict[str, KernelOp]:
     return {name: beside[name] for name in (task.kernel.string_value() for task in tasks)}
 
 
-def fold_plan(plan: PlanOp, kernels: Mapping[str, KernelOp]) -> None:
+def fold_plan(
+    plan: PlanOp, kernels: Mapping[str, KernelOp], known: dict[SSAValue, Any] | None = None
+) -> None:
     """Makes weights of what tasks compute that read no input.
 
     Args:
-        plan: On one stream, without addresses or symbols.
+        plan: On one stream, without addresses or symbols of inputs.
         kernels: By name.
+        known: The bytes of weights that are known already; those that are made are added.
     """
-    known: dict[SSAValue, Any] = {}
+    known = {} if known is None else known
     touched: dict[Operation, int] = {}
     for task in plan.all_tasks():
         for value in own_writes(task):
@@ -146,7 +207,8 @@ def fold_plan(plan: PlanOp, kernels: Mapping[str, KernelOp]) -> None:
         if (results := _evaluated(task, kernel, known)) is None:
             continue
         for target, result in zip(task.outputs, results, strict=True):
-            _replace(plan, target, result, kernel, known)
+            assert isinstance(target.owner, BufferOp)
+            _replace(plan, target.owner, result, kernel.sym_name.data, known)
         task.detach()
         task.erase()
         statistics.count(NAME, "folded")
@@ -212,21 +274,26 @@ def _element(value: SSAValue) -> Any:
 
 
 def _replace(
-    plan: PlanOp, target: SSAValue, result: Any, kernel: KernelOp, known: dict[SSAValue, Any]
+    plan: PlanOp,
+    old: BufferOp | InputOp,
+    array: Any,
+    title: str,
+    known: dict[SSAValue, Any],
 ) -> None:
+    """Puts a weight in the place of a buffer or an input."""
     from ge_dialect.weights import MemoryWeight
 
-    weight = MemoryWeight(result.tobytes())
-    name = f"{kernel.sym_name.data}_{weight.digest[:12]}"
-    assert is_memref(target.type) and isinstance(target.owner, BufferOp)
-    op = WeightOp(WeightAttr(NamedWeight(name, weight)), target.type)
-    op.location = target.owner.location
-    op.result.name_hint = target.name_hint
-    plan.body.block.insert_op_before(op, target.owner)
-    target.replace_all_uses_with(op.result)
-    target.owner.detach()
-    target.owner.erase()
-    known[op.result] = result.reshape(-1).view("uint8")
+    weight = MemoryWeight(array.tobytes())
+    assert is_memref(old.result.type)
+    name = f"{title}_{weight.digest[:12]}"
+    op = WeightOp(WeightAttr(NamedWeight(name, weight)), old.result.type)
+    op.location = old.location
+    op.result.name_hint = old.result.name_hint
+    plan.body.block.insert_op_before(op, old)
+    old.result.replace_all_uses_with(op.result)
+    old.detach()
+    old.erase()
+    known[op.result] = array.reshape(-1).view("uint8")
 
 
 def _renumber(plan: PlanOp) -> None:

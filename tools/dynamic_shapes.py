@@ -250,6 +250,13 @@ def _sizes(number: int, places: Sequence[MaybeDim], gear: Sequence[int]) -> dict
         if isinstance(dim, DimExpr) and dim == symbol(symbols_of(dim)[0]):
             sizes.setdefault(symbols_of(dim)[0], size)
     for dim, size in pairs:
+        if isinstance(dim, int) and dim != size:
+            raise GEError(
+                "GE0331",
+                f"gear {number} gives the size {size} to a dimension that is {dim} in the model",
+                hint="export the model with that dimension dynamic, or give its size in"
+                " --input_shape",
+            )
         if dim is not None and (found := evaluate(dim, sizes)) != size:
             raise GEError(
                 "GE0331",

@@ -31,20 +31,30 @@ ApplyT = TypeVar("ApplyT", bound=Callable[..., None])
 
 
 @contextmanager
-def greatest_of(module: ModuleOp) -> Generator[None]:
-    """Lets the symbols of the functions of a module count as their greatest values."""
+def greatest_of(module: ModuleOp, *, least: bool = False) -> Generator[None]:
+    """Lets the symbols of the functions of a module count as their greatest values.
+
+    Args:
+        module: With functions that declare symbols.
+        least: Whether they count as their least values instead, those that have a greatest one.
+    """
     sizes: dict[str, int] = {}
     for function in module.body.block.ops:
         if not isinstance(function, FuncOp):
             continue
         for name, known in (symbol_ranges(function) | data_ranges(function)).items():
             if known.last is not None:
-                sizes[name] = max(sizes.get(name, 0), known.last)
+                sizes[name] = known.first if least else max(sizes.get(name, 0), known.last)
     token = _sizes.set(sizes or None)
     try:
         yield
     finally:
         _sizes.reset(token)
+
+
+def are_symbols_weighed() -> bool:
+    """Whether there are symbols that count as values here."""
+    return _sizes.get() is not None
 
 
 def at_greatest(apply: ApplyT) -> ApplyT:

@@ -104,16 +104,22 @@ def symbols_in(op: Operation) -> tuple[str, ...]:
 
 def bind_values(op: Operation, sizes: Mapping[str, Dim]) -> None:
     """Puts sizes for symbols into the types of all values inside an op."""
+    known: dict[int, tuple[Attribute, Attribute]] = {}  # by identity: values mostly share types
     for inner in op.walk():
         if inner is not op:
             for value in inner.results:
-                _bind(value, sizes)
+                _bind(value, sizes, known)
         for region in inner.regions:
             for block in region.blocks:
                 for value in block.args:
-                    _bind(value, sizes)
+                    _bind(value, sizes, known)
 
 
-def _bind(value: SSAValue, sizes: Mapping[str, Dim]) -> None:
-    if (bound := bound_type(value.type, sizes)) is not value.type:
-        set_type(value, bound)
+def _bind(
+    value: SSAValue, sizes: Mapping[str, Dim], known: dict[int, tuple[Attribute, Attribute]]
+) -> None:
+    old = value.type
+    if (found := known.get(id(old))) is None:
+        found = known[id(old)] = old, bound_type(old, sizes)
+    if found[1] is not old:
+        set_type(value, found[1])

@@ -15,7 +15,9 @@ from ge_dialect.passes.canonicalization.comparison import COMPARISON_PATTERNS
 from ge_dialect.passes.canonicalization.cuts import CUTS_PATTERNS
 from ge_dialect.passes.canonicalization.elementwise import ELEMENTWISE_PATTERNS
 from ge_dialect.passes.canonicalization.epsilon import remark_small_epsilons
+from ge_dialect.passes.canonicalization.filled import FILLED_PATTERNS
 from ge_dialect.passes.canonicalization.gather import GATHER_PATTERNS
+from ge_dialect.passes.canonicalization.grid_comparisons import GRID_COMPARISON_PATTERNS
 from ge_dialect.passes.canonicalization.host import HOST_PATTERNS
 from ge_dialect.passes.canonicalization.index_grids import GRID_PATTERNS
 from ge_dialect.passes.canonicalization.pieces import PIECES_PATTERNS
@@ -41,6 +43,8 @@ _CLASSES: tuple[type[Rewrite], ...] = (
     *QUANTIZATION_PATTERNS,
     *GATHER_PATTERNS,
     *GRID_PATTERNS,
+    *GRID_COMPARISON_PATTERNS,
+    *FILLED_PATTERNS,
     *AXES_PATTERNS,
     *CUTS_PATTERNS,
     *ROTARY_PATTERNS,

@@ -57,6 +57,20 @@ class Affine:
         """Whether all elements are 0."""
         return self.base == 0 and all(factor == 0 for factor in self.factors)
 
+    def minus(self, other: Affine) -> Affine:
+        """Returns the difference to another of the same shape.
+
+        Raises:
+            ValueError: It is too large to name.
+        """
+        pairs = zip(self.factors, other.factors, strict=True)
+        factors = tuple([product([-1, b]) + a for a, b in pairs])
+        return Affine(self.shape, factors, product([-1, other.base]) + self.base)
+
+    def plus(self, number: int) -> Affine:
+        """Returns the elements with a number added to each."""
+        return Affine(self.shape, self.factors, self.base + number)
+
     def axis(self) -> int | None:
         """Returns the dimension whose coordinate the elements are, None where they are not."""
         found = [axis for axis, factor in enumerate(self.factors) if factor != 0]
@@ -82,6 +96,12 @@ class Follower:
         if value not in self.known:
             self.known[value] = self._found(value)
         return self.known[value]
+
+    def pair(self, op: BinaryOp, shape: tuple[Dim, ...]) -> tuple[Affine, Affine] | None:
+        """Returns what both operands of an op are, broadcast to the shape of its result."""
+        found = [self.of(operand) for operand in op.operands]
+        one, other = [None if one is None else _spread(one, shape) for one in found]
+        return None if one is None or other is None else (one, other)
 
     def _found(self, value: SSAValue) -> Affine | None:
         if not is_tensor(value.type) or element_type_of(value) != i64:
@@ -137,32 +157,23 @@ def _spread(known: Affine, shape: tuple[Dim, ...]) -> Affine | None:
 
 
 def _sum(follower: Follower, op: Any, shape: tuple[Dim, ...]) -> Affine | None:
-    pair = _pair(follower, op, shape)
-    if pair is None:
+    if (pair := follower.pair(op, shape)) is None:
         return None
-    sign = -1 if isinstance(op, SubOp) else 1
     one, other = pair
-    factors = [product([sign, b]) + a for a, b in zip(one.factors, other.factors, strict=True)]
-    return Affine(shape, tuple(factors), product([sign, other.base]) + one.base)
+    if isinstance(op, SubOp):
+        return one.minus(other)
+    factors = [b + a for a, b in zip(one.factors, other.factors, strict=True)]
+    return Affine(shape, tuple(factors), other.base + one.base)
 
 
 def _scaled(follower: Follower, op: Any, shape: tuple[Dim, ...]) -> Affine | None:
-    pair = _pair(follower, op, shape)
-    if pair is None:
+    if (pair := follower.pair(op, shape)) is None:
         return None
     for one, other in (pair, pair[::-1]):
         if all(factor == 0 for factor in other.factors):
             factors = tuple(product([factor, other.base]) for factor in one.factors)
             return Affine(shape, factors, product([one.base, other.base]))
     return None
-
-
-def _pair(follower: Follower, op: Any, shape: tuple[Dim, ...]) -> tuple[Affine, Affine] | None:
-    assert isinstance(op, BinaryOp)
-    found = [follower.of(operand) for operand in op.operands]
-    spread = [None if one is None else _spread(one, shape) for one in found]
-    one, other = spread
-    return None if one is None or other is None else (one, other)
 
 
 def _element(_: Follower, op: Any, shape: tuple[Dim, ...]) -> Affine | None:

@@ -9,8 +9,8 @@ from ge_dialect.ge.elementwise import SelectOp
 from ge_dialect.ge.movement import BroadcastToOp
 from ge_dialect.ge.types import value_shape
 from ge_dialect.ge.unary import LogicalNotOp
+from ge_dialect.passes.canonicalization.filled import filled_value
 from ge_dialect.passes.canonicalization.groups import is_known
-from ge_dialect.passes.canonicalization.operands import uniform_value
 from ge_dialect.passes.driver import Rewrite
 
 
@@ -33,7 +33,7 @@ class ElideDecidedSelect(Rewrite):
 def _taken(op: SelectOp) -> SSAValue | None:
     if op.on_true is op.on_false:
         return op.on_true
-    condition = uniform_value(op.condition)
+    condition = filled_value(op.condition)
     if condition is None:
         return None
     return op.on_true if condition else op.on_false

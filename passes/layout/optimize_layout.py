@@ -27,8 +27,9 @@ from xdsl.pattern_rewriter import PatternRewriter
 from ge_dialect import remarks
 from ge_dialect.ge.constants import constant_attr
 from ge_dialect.ge.contractions import GemmOp, MatmulOp
+from ge_dialect.ge.greatest import at_greatest, byte_size
 from ge_dialect.ge.movement import BroadcastToOp, TransposeOp
-from ge_dialect.ge.types import byte_size, value_shape
+from ge_dialect.ge.types import value_shape
 from ge_dialect.passes import rewrites, statistics
 from ge_dialect.passes.canonicalization.groups import is_known
 from ge_dialect.passes.canonicalization.transpose import TRANSPOSE_PATTERNS
@@ -111,6 +112,8 @@ _PATTERNS: tuple[type[Rewrite], ...] = (
 class OptimizeLayoutPass(ModulePass):
     """Moves transposes where that saves bytes that they read and write; never adds any.
 
+    Symbols count as their greatest values.
+
     Options:
     - `max-ops`: ops that change their layout together, at most. Default 48.
     """
@@ -119,6 +122,7 @@ class OptimizeLayoutPass(ModulePass):
 
     max_ops: int = 48
 
+    @at_greatest
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for _ in range(_SWEEPS):
             moved = [

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from xdsl.ir import Block, Operation, SSAValue
 
 from ge_dialect.ge.constants import constant_attr
+from ge_dialect.ge.greatest import byte_size
 from ge_dialect.ge.movement import TransposeOp
-from ge_dialect.ge.types import byte_size, value_shape
+from ge_dialect.ge.types import value_shape
 from ge_dialect.passes.canonicalization.groups import compose
 from ge_dialect.passes.layout.agnostic import (
     Permutation,

@@ -15,6 +15,7 @@ from ge_dialect.passes.driver import Driver
 from ge_dialect.passes.raising.assumed_masks import AssumeKeptKeys
 from ge_dialect.passes.raising.attention import RaiseAttention
 from ge_dialect.passes.raising.casts import AbsorbWidening
+from ge_dialect.passes.raising.computed_masks import SimplifyComputedMask
 from ge_dialect.passes.raising.constant_masks import SimplifyConstantMask
 from ge_dialect.passes.raising.gelu import RaiseGelu
 from ge_dialect.passes.raising.gemm import PlainGemm
@@ -50,6 +51,7 @@ _CLASSES: tuple[type[Raise], ...] = (
     SpreadGroupedQueries,
     AssumeKeptKeys,
     SimplifyConstantMask,
+    SimplifyComputedMask,
     RaiseGroupNorm,
     RaiseRotary,
     RaiseRotaryParts,

@@ -107,6 +107,14 @@ def is_open(op: Operation) -> bool:
     )
 
 
+def size_limits(function: FuncOp) -> dict[str, Dim]:
+    """Returns what the sizes of a function that depend on data are at most, in terms of others; of
+    those that have a symbol by now."""
+    found: dict[str, Dim] = {}
+    Namer(function).limits(function.body.block, found)
+    return found
+
+
 @dataclass
 class Namer:
     """Names the sizes of one function.
@@ -145,6 +153,34 @@ class Namer:
             else:
                 op.refine_types()
             self.dims.after(op)
+
+    def limits(self, block: Block, found: dict[str, Dim]) -> None:
+        """Adds what the symbols of the sizes in a block are at most."""
+        for op in block.ops:
+            if not isinstance(op, GEOp) or isinstance(op, FusionOp):
+                continue
+            for region in op.regions:
+                for inner in region.blocks:
+                    self.limits(inner, found)
+            for result, dims in zip(op.results, self._sizes_of(op), strict=False):
+                known = shape_of(result.type) if is_tensor(result.type) else ()
+                for have, dim in zip(known, dims, strict=False):
+                    name = self._named(have)
+                    if name is not None and isinstance(dim, Size) and dim.most is not None:
+                        found.setdefault(name, dim.most)
+            self.dims.after(op)
+
+    def _sizes_of(self, op: GEOp) -> Sequence[Sequence[MaybeDim | Size]]:
+        return self._sizes(op).results if is_open(op) else ()
+
+    def _named(self, dim: MaybeDim) -> str | None:
+        """Returns the symbol that a dimension is, where it depends on data."""
+        names = () if dim is None else symbols_of(dim)
+        return (
+            names[0]
+            if len(names) == 1 and names[0] in self.data and dim == symbol(names[0])
+            else None
+        )
 
     def declare(self) -> None:
         """Declares the symbols, and what has to hold of them, for what the function still holds."""

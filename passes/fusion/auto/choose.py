@@ -30,12 +30,18 @@ _SIBLINGS = 4
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why two groups stay two kernels."""
+    """Why two groups stay two kernels.
+
+    Attributes:
+        reason, message, found, wanted: As in a remark.
+        weighs: Whether sizes decide, and not what ops there are.
+    """
 
     reason: ReasonClass
     message: str
     found: str = ""
     wanted: str = ""
+    weighs: bool = False
 
 
 @dataclass(slots=True)
@@ -55,6 +61,7 @@ class Chooser:
         target: The machine.
         max_ops, max_products: Of one kernel.
         strict: Whether no value may be live longer than before, wherever the peak is.
+        spare: Bytes that stay free below the peak, since the order of joined kernels is another.
         refused: What was legal to look at and refused, where somebody listens.
         joined: How many times two groups became one.
     """
@@ -64,6 +71,7 @@ class Chooser:
     max_ops: int
     max_products: int
     strict: bool = False
+    spare: int = 0
     refused: list[tuple[Group, Group, Refusal, int]] = field(
         default_factory=list[tuple[Group, Group, Refusal, int]]
     )
@@ -71,6 +79,7 @@ class Chooser:
 
     def __post_init__(self) -> None:
         self.profile = Profile(self.groups, self.target.hbm.alignment)
+        self.profile.peak -= self.spare
         self.listening = remarks.listening()
         self.queue: list[tuple[int, int, int, int, int, _Pair]] = []
         self.count = 0
@@ -200,16 +209,17 @@ class Chooser:
                 return Refusal(ReasonClass.COST, "the kernel would be too large", found, wanted)
         fitted = self._fit(first, last)
         if (short := fitted.shortage) is not None:
-            return Refusal(ReasonClass.COST, str(short), short.found, short.wanted)
+            return Refusal(ReasonClass.COST, str(short), short.found, short.wanted, True)
         if fitted.read_again:
             more = fitted.read_again - self._read_again(first) - self._read_again(last)
             if more >= pair.saved:
                 message = "tiles would read operands from HBM again"
                 found, wanted = f"{more} bytes more", f"at most {pair.saved - 1} bytes"
-                return Refusal(ReasonClass.COST, message, found, wanted)
+                return Refusal(ReasonClass.COST, message, found, wanted, True)
         if (excess := self.profile.excess(first, last, self.strict)) > 0:
             message = "inputs would be live longer"
-            return Refusal(ReasonClass.COST, message, f"{excess} bytes more at the peak", "none")
+            found = f"{excess} bytes more at the peak"
+            return Refusal(ReasonClass.COST, message, found, "none", True)
         return self._slower(pair, fitted)
 
     def _read_again(self, group: Group) -> int:
@@ -221,10 +231,15 @@ class Chooser:
         kept = (value in written for value in (*first.writes, *last.writes))
         key = (*self.groups.signatures.of_pair(first, last), *kept)
         if (found := self.fits.get(key)) is None:
-            ops = first.leaves | last.leaves | first.views | last.views
-            ordered = [ops[place] for place in sorted(ops)]
-            found = self.fits[key] = fit_in_tiles(ordered, self.target, self.groups.alias, written)
+            found = self.fits[key] = self.fit_now(first, last)
         return found
+
+    def fit_now(self, first: Group, last: Group) -> Fit:
+        """Returns how two groups would be tiled as one, at the sizes that count now."""
+        ops = first.leaves | last.leaves | first.views | last.views
+        ordered = [ops[place] for place in sorted(ops)]
+        written = _written(first, last, self.groups)
+        return fit_in_tiles(ordered, self.target, self.groups.alias, written)
 
     def _slower(self, pair: _Pair, found: Fit) -> Refusal | None:
         """Few tiles keep few cores busy: fewer bytes do not pay for that always."""
@@ -239,7 +254,7 @@ class Chooser:
             return None
         message = f"{found.chunks} tiles keep {found.chunks} of {self._cores()} cores busy"
         return Refusal(
-            ReasonClass.COST, message, f"{both:.1f} us predicted", f"at most {apart:.1f} us"
+            ReasonClass.COST, message, f"{both:.1f} us predicted", f"at most {apart:.1f} us", True
         )
 
     def _known(self, group: Group) -> int:

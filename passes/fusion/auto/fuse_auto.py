@@ -16,6 +16,9 @@ are not built in stay as they are. Example: tests/filecheck/passes/fuse_auto.mli
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,10 +29,10 @@ from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
 from ge_dialect import remarks
-from ge_dialect.ge.greatest import at_greatest
+from ge_dialect.ge.greatest import are_symbols_weighed, at_greatest, greatest_of
 from ge_dialect.passes import rewrites, statistics
 from ge_dialect.passes.fusion.auto.build import build_kernel, kernel_name, put_in_order
-from ge_dialect.passes.fusion.auto.choose import Chooser
+from ge_dialect.passes.fusion.auto.choose import Chooser, Refusal
 from ge_dialect.passes.fusion.auto.groups import Group, Groups
 from ge_dialect.passes.fusion.auto.peak import peak_in_order
 from ge_dialect.passes.fusion.auto.recompute import groups_of
@@ -41,6 +44,9 @@ if TYPE_CHECKING:
 
 NAME = "ge-fuse-auto"
 _RULE = "JoinKernels"
+_TRIES = 4
+"""How often kernels are joined anew, with twice the bytes to spare below the peak each time, before
+no value may be live longer than it was."""
 
 
 @dataclass(frozen=True)
@@ -70,21 +76,25 @@ class FuseAutoPass(ModulePass):
             if isinstance(function, FuncOp) and not function.is_declaration:
                 for block in blocks_of(function):
                     chooser = self._chosen(block, target)
-                    _tell_refused(chooser)
+                    _tell_refused(chooser, op)
                     if chooser.joined or chooser.groups.copied:
                         _build(block, chooser.groups)
 
     def _chosen(self, block: Block, target: Target) -> Chooser:
-        """Returns what to join in a block: with care, where the peak would rise otherwise."""
+        """Returns what to join in a block: with more and more care, while the peak would rise."""
         alignment = target.hbm.alignment
         groups = groups_of(block, growing_rules(), target)
         before = peak_in_order(groups, alignment)
-        chooser = Chooser(groups, target, self.max_ops, self.max_products)
-        chooser.run()
-        if chooser.joined and peak_in_order(groups, alignment) > before:
-            groups = groups_of(block, growing_rules(), target)
-            chooser = Chooser(groups, target, self.max_ops, self.max_products, strict=True)
+        spare = 0
+        for _ in range(_TRIES):
+            chooser = Chooser(groups, target, self.max_ops, self.max_products, spare=spare)
             chooser.run()
+            if not chooser.joined or (peak := peak_in_order(groups, alignment)) <= before:
+                return chooser
+            spare = 2 * spare or peak - before
+            groups = groups_of(block, growing_rules(), target)
+        chooser = Chooser(groups, target, self.max_ops, self.max_products, strict=True)
+        chooser.run()
         return chooser
 
 
@@ -105,12 +115,33 @@ def _build(block: Block, groups: Groups) -> None:
         put_in_order(block, groups, built)
 
 
-def _tell_refused(chooser: Chooser) -> None:
+AT_SMALLER = "compile gears: at smaller sizes they might be one kernel"
+"""The fix of what stays apart since symbols count as their greatest values."""
+
+_apart: ContextVar[list[int] | None] = ContextVar("ge_apart", default=None)
+
+
+@contextmanager
+def apart_at_greatest() -> Generator[list[int]]:
+    """Gives, for each two kernels that stay apart since symbols count as their greatest values, the
+    bytes that one kernel would save."""
+    found: list[int] = []
+    token = _apart.set(found)
+    try:
+        yield found
+    finally:
+        _apart.reset(token)
+
+
+def _tell_refused(chooser: Chooser, module: ModuleOp) -> None:
     """Says what stayed apart in the end, and why."""
     alive = chooser.groups.groups
     for first, last, refusal, saved in chooser.refused:
         if alive.get(first.number) is not first or alive.get(last.number) is not last:
             continue
+        smaller = _might_join(chooser, first, last, refusal, module)
+        if smaller and (listed := _apart.get()) is not None:
+            listed.append(saved)
         remarks.missed(
             NAME,
             _RULE,
@@ -119,7 +150,20 @@ def _tell_refused(chooser: Chooser) -> None:
             reason=refusal.reason,
             found=refusal.found or None,
             wanted=refusal.wanted or None,
+            fix=AT_SMALLER if smaller else None,
         )
+
+
+def _might_join(
+    chooser: Chooser, first: Group, last: Group, refusal: Refusal, module: ModuleOp
+) -> bool:
+    """Whether two groups are apart that might be one at the least sizes of the symbols."""
+    if not refusal.weighs or not are_symbols_weighed():
+        return False
+    if chooser.fit_now(first, last).shortage is None:
+        return True  # bytes that are live or read again decide, which may be in any proportion
+    with greatest_of(module, least=True):
+        return chooser.fit_now(first, last).shortage is None
 
 
 def _last(group: Group) -> Operation:
