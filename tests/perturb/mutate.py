@@ -129,7 +129,8 @@ class Mutator:
         elif array.dtype.kind == "b":
             flat[place] = not flat[place]
         else:
-            flat[place] = int(flat[place]) + self.rng.choice([1, -1, 2])
+            step = np.array([self.rng.choice([1, -1, 2])]).astype(array.dtype)
+            flat[place : place + 1] += step  # an array, which may overflow
         tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))
         return f"constant '{tensor.name}' changed"
 
