@@ -43,7 +43,7 @@ NO_EXAMPLE = ("ge-set-target", "ge-verify-plan", "ge-verify-events")
 READERS_PASSES = {"ge-report-host-calls"}
 OTHER_FLAGS = {
     *("--port", "--reference", "--work", "--repeat", "--check-prefix", "--markdown"),
-    *("--peers", "--layers", "--root", "--models", "--tools", "--count"),
+    *("--all", "--peers", "--layers", "--root", "--models", "--tools", "--count"),
 }
 """Of the benchmarks and of FileCheck."""
 
