@@ -21,12 +21,13 @@ from ge_dialect.ge.attributes import WeightAttr
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.indexing import ShapeOp, SizeOp
+from ge_dialect.ge.sealed import SealedWeight
 from ge_dialect.ge.structure import HostCallOp, YieldOp
 from ge_dialect.ge.symbolic import bind_values, bound_type, symbol_ranges
 from ge_dialect.ge.types import byte_size, is_tensor, shape_of, static_shape
 from ge_dialect.lowering.constant_rules import Readers
 from ge_dialect.passes.constant_fold import ConstantFoldPass
-from ge_dialect.passes.repeats.shorten import SealedWeight, Shortened
+from ge_dialect.passes.repeats.shorten import Shortened
 from ge_dialect.symbols import symbols_of
 
 PREFIX = "ge.gear_constant."
