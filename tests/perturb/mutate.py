@@ -50,6 +50,16 @@ def types_of(model: onnx.ModelProto) -> dict[str, TypeOf]:
     return found
 
 
+def rounds_to_half(model: onnx.ModelProto) -> bool:
+    """Whether a model computes in f16 or bf16 somewhere."""
+    halves = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
+    return any(
+        attribute.name == "to" and attribute.i in halves
+        for node in model.graph.node
+        for attribute in node.attribute
+    ) or any(kind in halves for kind, _ in types_of(model).values())
+
+
 class Mutator:
     """Changes one model; each change is told in a few words, or is None where nothing was done."""
 

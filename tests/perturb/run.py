@@ -31,7 +31,7 @@ from ge_dialect.diagnostics import GEError
 from ge_dialect.tools.api import CompileOptions, compile
 from ge_dialect.tools.runtime.executor import Executor, load_plan
 from tests.perturb.judge import differences
-from tests.perturb.mutate import Mutator, shaken
+from tests.perturb.mutate import Mutator, rounds_to_half, shaken
 from tests.test_dynamic_zoo import feeds_of, five_sizes, ranges_of, shapes_of
 
 Array = npt.NDArray[Any]
@@ -64,6 +64,7 @@ class Perturbed:
         mutator = Mutator(self.model, rng)
         made = [mutator.change() for _ in range(rng.choice([1, 1, 2, 3]))]
         self.changes = [change for change in made if change is not None]
+        self.half = rounds_to_half(self.model)
 
     def feeds(self, rng: Random) -> dict[str, Array]:
         """Returns the exporter's example, with a special number now and then."""
@@ -124,7 +125,7 @@ def try_static(case: Perturbed, rng: Random, work: Path, levels: Sequence[int]) 
             found = executor_of(case.model, work, level).run(feeds, poison=True)
         except GEError as error:
             return Outcome(FOUND, f"{case}: -O{level}: {error}")
-        for line in differences(wanted, found, other):
+        for line in differences(wanted, found, other, case.half):
             return Outcome(FOUND, f"{case}: -O{level}: {line}")
     return Outcome(OK)
 
@@ -149,7 +150,7 @@ def try_sizes(case: Perturbed, work: Path) -> Outcome:
             except GEError:
                 continue
             kind = OK
-            for line in differences(wanted, found, other):
+            for line in differences(wanted, found, other, case.half):
                 return Outcome(FOUND, f"{case}: at {sizes}: {line}")
     return Outcome(kind)
 
