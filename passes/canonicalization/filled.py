@@ -22,7 +22,7 @@ from ge_dialect.ge.binary import (
     OrOp,
     SubOp,
 )
-from ge_dialect.ge.constants import splat_constant
+from ge_dialect.ge.constants import ConstantOp, splat_constant
 from ge_dialect.ge.elementwise import CastOp, SelectOp
 from ge_dialect.ge.movement import BroadcastToOp, ReshapeOp, TransposeOp
 from ge_dialect.ge.pieces import SliceOp
@@ -49,9 +49,16 @@ def is_symbolic(value: SSAValue) -> bool:
     return static_shape(value.type) is None and is_known(value_shape(value))
 
 
-def filled(number: float, like: SSAValue) -> list[GEOp]:
+def broadcast_number(number: float, like: SSAValue) -> list[GEOp]:
     """Returns ops that give a value of the type of another with one number throughout."""
-    scalar = splat_constant(number, tensor_type(element_type_of(like), ()))
+    return _broadcast(_scalar(number, like), like)
+
+
+def _scalar(number: float, like: SSAValue) -> ConstantOp:
+    return splat_constant(number, tensor_type(element_type_of(like), ()))
+
+
+def _broadcast(scalar: ConstantOp, like: SSAValue) -> list[GEOp]:
     return [scalar, BroadcastToOp(scalar.result, value_shape(like))]
 
 
@@ -66,7 +73,7 @@ class MoveFilled(Rewrite):
         if not isinstance(op.operands[0].owner, BroadcastToOp) or not is_symbolic(result):
             return
         if (number := filled_value(op.operands[0])) is not None and not in_kernel(op):
-            rewriter.replace(op, filled(number, result))
+            rewriter.replace(op, broadcast_number(number, result))
 
 
 class EvaluateFilled(Rewrite):
@@ -99,15 +106,12 @@ class EvaluateFilled(Rewrite):
         if len(known) != len(numbers):
             return
         operands = list(op.operands)
-        scalars = [
-            splat_constant(number, tensor_type(element_type_of(operand), ()))
-            for number, operand in zip(known, operands, strict=True)
-        ]
+        scalars = [_scalar(*one) for one in zip(known, operands, strict=True)]
         alone = op.clone(dict(zip(operands, [scalar.result for scalar in scalars], strict=True)))
         set_type(alone.results[0], tensor_type(element_type_of(result), ()))
         found = evaluate_constant(alone)
         if not isinstance(found, str):
-            rewriter.replace(op, [*found, BroadcastToOp(found[0].result, value_shape(result))])
+            rewriter.replace(op, _broadcast(found[0], result))
 
 
 class DecideByFilled(Rewrite):
@@ -124,7 +128,7 @@ class DecideByFilled(Rewrite):
             if (number := filled_value(other)) is None:
                 continue
             if bool(number) is not isinstance(op, AndOp):
-                rewriter.replace(op, filled(number, op.result))
+                rewriter.replace(op, broadcast_number(number, op.result))
             elif value.type == op.result.type:
                 rewriter.replace(op, (), [value])
             else:

@@ -23,7 +23,7 @@ from ge_dialect.ge.binary import (
 )
 from ge_dialect.ge.symbolic import data_ranges, symbol_ranges
 from ge_dialect.ge.types import value_shape
-from ge_dialect.passes.canonicalization.filled import filled, is_symbolic
+from ge_dialect.passes.canonicalization.filled import broadcast_number, is_symbolic
 from ge_dialect.passes.canonicalization.index_grids import Affine, Follower
 from ge_dialect.passes.driver import Rewrite
 from ge_dialect.passes.values import in_kernel
@@ -102,7 +102,7 @@ class DecideGrid(Rewrite):
         else:
             holds = True if _below(high, 1) else False if low > 0 else None
         if holds is not None:
-            rewriter.replace(op, filled(holds, op.result))
+            rewriter.replace(op, broadcast_number(holds, op.result))
 
 
 def _below(high: int | None, end: int) -> bool:
