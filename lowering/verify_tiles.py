@@ -274,6 +274,7 @@ class _Check:
     def _check_bytes(self) -> None:
         lives: list[tuple[TileBuffer, int, int]] = []
         reads = self._reads()
+        self.last = self._last_steps(reads)
         for name, value in self.values.items():
             buffer = self.buffers[name]
             self._check_size(buffer, value, bool(reads.get(value)))
@@ -307,6 +308,17 @@ class _Check:
             return None
         return source if (source := op.operands[index]) in self.names else None
 
+    def _last_steps(self, reads: Mapping[SSAValue, Sequence[int]]) -> list[int]:
+        """Returns for each op the last one for which it computes: where a result has no room for a
+        tile, its blocks are computed while what they lead to is."""
+        last = list(range(len(self.ops)))
+        for step in reversed(last):
+            for result in self.ops[step].results:
+                buffer = self.buffers[self.names[result]]
+                if buffer.size < self._tile_bytes(buffer, result):
+                    last[step] = max([last[step], *(last[one] for one in reads.get(result, ()))])
+        return last
+
     def _life(
         self, value: SSAValue, buffer: TileBuffer, reads: Mapping[SSAValue, Sequence[int]]
     ) -> tuple[int, int]:
@@ -314,7 +326,7 @@ class _Check:
         last = len(self.ops) - 1
         if buffer.copies > 1 or buffer.tier == SHARED_TIER:
             return 0, last
-        steps = list(reads.get(value, ()))
+        steps = [one for step in reads.get(value, ()) for one in (step, self.last[step])]
         if isinstance(value.owner, GEOp):
             steps.append(self.ops.index(value.owner))
         if any(self._root(result) is value for result in self.results):
@@ -333,13 +345,15 @@ class _Check:
         root = self._root(value)
         if not isinstance(root.owner, GEOp) or not is_read or root in self.streams:
             return
+        if buffer.size < (needed := self._tile_bytes(buffer, value)):
+            raise self._small(buffer, needed)
+
+    def _tile_bytes(self, buffer: TileBuffer, value: SSAValue) -> int:
         type_ = tensor_of(value)
         width = dtype_of(type_.element_type).storage_bytes
         if buffer.tier == "l0c" or (buffer.tier == "ub" and is_float(type_.element_type)):
             width = max(width, _COMPUTED_BYTES)
-        needed = width * prod(largest_tile(self.tiling, buffer, type_.get_shape()))
-        if buffer.size < needed:
-            raise self._small(buffer, needed)
+        return width * prod(largest_tile(self.tiling, buffer, type_.get_shape()))
 
     def _small(self, buffer: TileBuffer, needed: int) -> GEError:
         return self._fail(f"a tile of '{buffer.name}' takes {needed} bytes, it has {buffer.size}")

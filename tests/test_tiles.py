@@ -341,6 +341,67 @@ func.func @main(%x: tensor<1x16x32xf32> {ge.name = "x"}, %w: tensor<32x32xf32> {
   func.return %y : tensor<1x16x32xf32>
 }"""
 
+PROJECTED = """
+func.func @main(%x: tensor<1x16x32xf32> {ge.name = "x"}, %w: tensor<32x96xf32> {ge.name = "w"})
+    -> (tensor<1x16x32xf32> {ge.name = "y"}) {
+  %y = ge.fusion "Projected" (%x, %w) : (tensor<1x16x32xf32>, tensor<32x96xf32>)
+      -> tensor<1x16x32xf32> {
+  ^bb0(%a: tensor<1x16x32xf32>, %b: tensor<32x96xf32>):
+    %i = ge.rms_norm %a axis -1 epsilon 1.0e-05 : (tensor<1x16x32xf32>) -> tensor<1x16x32xf32>
+    %p = ge.matmul %i, %b : (tensor<1x16x32xf32>, tensor<32x96xf32>) -> tensor<1x16x96xf32>
+    %h = ge.reshape %p : (tensor<1x16x96xf32>) -> tensor<1x16x4x24xf32>
+    %t = ge.transpose %h perm [0, 2, 1, 3] : (tensor<1x16x4x24xf32>) -> tensor<1x4x16x24xf32>
+    %q, %k, %v = ge.split %t axis 3 sizes [8, 8, 8] : (tensor<1x4x16x24xf32>)
+      -> (tensor<1x4x16x8xf32>, tensor<1x4x16x8xf32>, tensor<1x4x16x8xf32>)
+    %o = ge.flash_attention %q, %k, %v scale 1.0
+      : (tensor<1x4x16x8xf32>, tensor<1x4x16x8xf32>, tensor<1x4x16x8xf32>) -> tensor<1x4x16x8xf32>
+    %ot = ge.transpose %o perm [0, 2, 1, 3] : (tensor<1x4x16x8xf32>) -> tensor<1x16x4x8xf32>
+    %f = ge.reshape %ot : (tensor<1x16x4x8xf32>) -> tensor<1x16x32xf32>
+    ge.yield %f : tensor<1x16x32xf32>
+  }
+  func.return %y : tensor<1x16x32xf32>
+}"""
+
+CHAIN = """
+func.func @main(%x: tensor<1x4096xf32> {ge.name = "x"}) -> (tensor<1xf32> {ge.name = "y"}) {
+  %y = ge.fusion "Chain" (%x) : (tensor<1x4096xf32>) -> tensor<1xf32> {
+  ^bb0(%a: tensor<1x4096xf32>):
+    %r = ge.relu %a : (tensor<1x4096xf32>) -> tensor<1x4096xf32>
+    %e = ge.tanh %r : (tensor<1x4096xf32>) -> tensor<1x4096xf32>
+    %s = ge.reduce_sum %e axes [1] keepdims 0 : (tensor<1x4096xf32>) -> tensor<1xf32>
+    ge.yield %s : tensor<1xf32>
+  }
+  func.return %y : tensor<1xf32>
+}"""
+
+PIECES = """
+func.func @main(%x: tensor<1x197x128xf32> {ge.name = "x"}, %w: tensor<128x128xf32> {ge.name = "w"},
+    %u: tensor<128x128xf32> {ge.name = "u"})
+    -> (tensor<1x196x128xf32> {ge.name = "y"}, tensor<1x4x1x32xf32> {ge.name = "z"}) {
+  %y, %z = ge.fusion "Pieces" (%x, %w, %u) : (tensor<1x197x128xf32>, tensor<128x128xf32>,
+      tensor<128x128xf32>) -> (tensor<1x196x128xf32>, tensor<1x4x1x32xf32>) {
+  ^bb0(%a: tensor<1x197x128xf32>, %b: tensor<128x128xf32>, %c: tensor<128x128xf32>):
+    %h, %t = ge.split %a axis 1 sizes [1, 196]
+      : (tensor<1x197x128xf32>) -> (tensor<1x1x128xf32>, tensor<1x196x128xf32>)
+    %f = ge.reshape %h : (tensor<1x1x128xf32>) -> tensor<1x128xf32>
+    %g = ge.gemm %f, %b alpha 1.0 beta 1.0
+      : (tensor<1x128xf32>, tensor<128x128xf32>) -> tensor<1x128xf32>
+    %q = ge.reshape %g : (tensor<1x128xf32>) -> tensor<1x4x1x32xf32>
+    %k = ge.matmul %a, %b : (tensor<1x197x128xf32>, tensor<128x128xf32>) -> tensor<1x197x128xf32>
+    %v = ge.matmul %a, %c : (tensor<1x197x128xf32>, tensor<128x128xf32>) -> tensor<1x197x128xf32>
+    %kr = ge.relu %k : (tensor<1x197x128xf32>) -> tensor<1x197x128xf32>
+    %vr = ge.relu %v : (tensor<1x197x128xf32>) -> tensor<1x197x128xf32>
+    %k4 = ge.reshape %kr : (tensor<1x197x128xf32>) -> tensor<1x197x4x32xf32>
+    %v4 = ge.reshape %vr : (tensor<1x197x128xf32>) -> tensor<1x197x4x32xf32>
+    %kt = ge.transpose %k4 perm [0, 2, 1, 3] : (tensor<1x197x4x32xf32>) -> tensor<1x4x197x32xf32>
+    %vt = ge.transpose %v4 perm [0, 2, 1, 3] : (tensor<1x197x4x32xf32>) -> tensor<1x4x197x32xf32>
+    %o = ge.flash_attention %q, %kt, %vt scale 1.0 : (tensor<1x4x1x32xf32>,
+      tensor<1x4x197x32xf32>, tensor<1x4x197x32xf32>) -> tensor<1x4x1x32xf32>
+    ge.yield %t, %o : tensor<1x196x128xf32>, tensor<1x4x1x32xf32>
+  }
+  func.return %y, %z : tensor<1x196x128xf32>, tensor<1x4x1x32xf32>
+}"""
+
 MANY_ROWS = ROWS.replace(
     "%r = ge.mul %n,",
     """%o = ge.softmax %m axis 1 : (tensor<6x16xf32>) -> tensor<6x16xf32>
@@ -429,6 +490,7 @@ def changed_buffer(buffer: TileBuffer, loops: int) -> Iterator[tuple[str, TileBu
         (ATTENTION, {}),
         (IMAGES, {"ub": 2048, "l0c": 1024}),
         (HEADS, {"ub": 1024, "l0c": 512}),
+        (PROJECTED, {"ub": 1536, "l0c": 1536}),
     ],
 )
 def test_a_changed_tiling_is_refused_or_harmless(text: str, limits: dict[str, int]) -> None:
@@ -452,6 +514,33 @@ def test_a_changed_tiling_is_refused_or_harmless(text: str, limits: dict[str, in
         np.testing.assert_allclose(found, wanted, atol=1e-5 * np.abs(wanted).max(), err_msg=what)
         harmless += 1
     assert caught > harmless > 0
+
+
+def test_blocks_that_pass_spare_what_they_lead_to() -> None:
+    executor = lowered(CHAIN, ub=4096)
+    kernel = tiled(executor)
+    tiling = kernel.tiling
+    assert tiling is not None
+    buffers = tiling.by_name()
+    first, total = buffers["in0"], buffers["reduce_sum2"]
+    assert first.size < 4096 * 4  # the sums are computed while blocks of the operand come
+    for one, other in ((first, total), (total, first)):
+        moved = replace(one, offset=other.offset)
+        changed = [moved if buffer is one else buffer for buffer in tiling.buffers]
+        kernel.properties["tiles"] = TilingAttr(replace(tiling, buffers=tuple(changed)))
+        with pytest.raises(GEError, match="GE0540"):
+            verify_plan(plan_of(executor.module))
+
+
+def test_a_piece_that_passes_has_bytes_of_its_own() -> None:
+    executor = lowered(PIECES, ub=100864)
+    tiling = tiled(executor).tiling
+    assert tiling is not None
+    piece = tiling.by_name()["split1"]
+    assert piece.size < 196 * 128 * 4
+    arrays = inputs_of(executor)
+    np.testing.assert_array_equal(executor.run(arrays)["y"], arrays["x"][:, 1:])
+    np.testing.assert_array_equal(executor.run(arrays, poison=True)["y"], arrays["x"][:, 1:])
 
 
 def test_a_kernel_that_does_not_fit_is_split_and_gives_the_same() -> None:

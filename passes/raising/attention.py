@@ -136,6 +136,9 @@ class RaiseAttention(Raise):
         if replaced and not fills(scores.masks):
             text = "masked scores are taken to be finite: here they are replaced, in the op"
             remarks.analysis(NAME, rule, op, f"{text} a number is added")
+        if scores.floored:
+            text = "scores are taken to be finite: the floor under them is left out"
+            remarks.analysis(NAME, rule, op, text)
 
 
 def _lead(product: MatmulOp) -> Shape:

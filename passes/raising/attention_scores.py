@@ -13,7 +13,7 @@ from math import inf
 from xdsl.ir import Operation, SSAValue
 
 from ge_dialect.ge.activations import TanhOp
-from ge_dialect.ge.binary import AddOp, DivOp, MulOp
+from ge_dialect.ge.binary import AddOp, DivOp, MaximumOp, MulOp
 from ge_dialect.ge.contractions import MatmulOp
 from ge_dialect.ge.dtypes import is_float
 from ge_dialect.ge.elementwise import CastOp, SelectOp
@@ -22,6 +22,7 @@ from ge_dialect.ge.types import Shape, element_type_of, show_shape, value_shape
 from ge_dialect.passes.canonicalization.cast import keeps_every_value
 from ge_dialect.passes.canonicalization.operands import uniform_value
 from ge_dialect.passes.near_miss import NearMissError
+from ge_dialect.passes.raising.bounds import lowest
 from ge_dialect.passes.raising.match import scaled
 from ge_dialect.passes.values import commuted
 from ge_dialect.remarks import ReasonClass
@@ -67,11 +68,13 @@ class Scores:
         masks: In the order in which they apply.
         shapes: Of the scores, wherever a reshape gave them another one.
         ops: All ops passed, the first one first.
+        floored: Whether a floor under them was passed, which no finite score is below.
     """
 
     product: MatmulOp
     scale: float = 1.0
     softcap: float | None = None
+    floored: bool = False
     masks: list[Mask] = field(default_factory=list[Mask])
     shapes: list[Shape] = field(default_factory=list[Shape])
     ops: list[Operation] = field(default_factory=list[Operation])
@@ -160,6 +163,28 @@ def _select(walk: _Walk, op: Operation) -> Scores | None:
     return None
 
 
+def _floor(walk: _Walk, op: Operation) -> Scores | None:
+    """A floor as low as what masks add: it is there for sums that overflow to minus infinity."""
+    assert isinstance(op, MaximumOp)
+    for scores, other in commuted(op):
+        floor = uniform_value(_narrow(other))
+        if floor is None or (found := walk.scores(scores)) is None:
+            continue
+        narrow = str(element_type_of(op.result)) not in ("f32", "f64")
+        if value_shape(scores) != value_shape(op.result) or narrow or floor > ABSORBING:
+            text = "scores have a floor that may be reached"
+            raise NearMissError(ReasonClass.CONST, text, float(floor), f"{ABSORBING} or less, f32")
+        low = sum(
+            lowest(mask.value) if mask.kind is MaskKind.ADD else mask.fill for mask in found.masks
+        )
+        if low < floor:
+            text = "masks may take scores below their floor"
+            raise NearMissError(ReasonClass.CONST, text, low, f"{floor} or more")
+        found.floored = True
+        return found
+    return None
+
+
 def _cast(walk: _Walk, op: Operation) -> Scores | None:
     assert isinstance(op, CastOp)
     if (found := walk.scores(op.input)) is None:
@@ -188,6 +213,7 @@ _STEPS: dict[type[Operation], Callable[[_Walk, Operation], Scores | None]] = {
     TanhOp: _tanh,
     AddOp: _add,
     SelectOp: _select,
+    MaximumOp: _floor,
     CastOp: _cast,
     ReshapeOp: _reshape,
 }

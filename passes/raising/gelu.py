@@ -103,9 +103,9 @@ def _tanh_argument(value: SSAValue, x: SSAValue) -> list[Operation]:
     """
     product = product_of(value)
     text = "the argument of 'ge.tanh' is not that of GELU"
-    sums = [add for one in product.factors if (add := owner(one, AddOp)) is not None]
-    rest = [one for one in product.factors if owner(one, AddOp) is None]
-    if len(sums) != 1 or rest not in ([], [x]):
+    rest = [one for one in product.factors if one is x]  # may be a sum itself, with a bias
+    sums = [add for one in product.factors if (add := owner(one, AddOp)) and one is not x]
+    if len(sums) != 1 or len(rest) + len(sums) != len(product.factors) or len(rest) > 1:
         raise NearMissError(ReasonClass.CONST, text)
     if not near(product.scalar, math.sqrt(2 / math.pi), x):
         raise NearMissError(ReasonClass.CONST, text, product.scalar, math.sqrt(2 / math.pi))

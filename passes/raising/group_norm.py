@@ -26,9 +26,10 @@ from ge_dialect.remarks import ReasonClass
 
 @dataclass
 class FoundGroupNorm(Found):
-    """A group norm; a scale or bias that is absent is 1 or 0."""
+    """A group norm of an input in a shape; a scale or bias that is absent is 1 or 0."""
 
     input: SSAValue
+    shape: tuple[int, ...]
     scale: SSAValue | None
     bias: SSAValue | None
     groups: int
@@ -38,13 +39,12 @@ class FoundGroupNorm(Found):
         chain = Chain()
         scale = self._per_channel(chain, self.scale, 1.0)
         bias = self._per_channel(chain, self.bias, 0.0)
-        chain.add(
-            GroupNormOp(self.input, scale, bias, num_groups=self.groups, epsilon=self.epsilon)
-        )
+        source = chain.reshape(self.input, self.shape)
+        chain.add(GroupNormOp(source, scale, bias, num_groups=self.groups, epsilon=self.epsilon))
         return chain.ops
 
     def _per_channel(self, chain: Chain, value: SSAValue | None, default: float) -> SSAValue:
-        channels = value_shape(self.input)[1]
+        channels = self.shape[1]
         if value is not None:
             return chain.reshape(value, (channels,))
         type_ = tensor_type(element_type_of(self.input), (channels,))
@@ -54,8 +54,9 @@ class FoundGroupNorm(Found):
 class RaiseGroupNorm(Raise):
     """`reshape(instance_norm(reshape(x))) [* scale] [+ bias]` -> `group_norm(x)`.
 
-    The inner reshape makes `[N, groups, *]` of `[N, C, ...]`; the instance norm has no scale and
-    no bias of its own.
+    The inner reshape makes `[N, groups, *]`, the outer one `[N, C, ...]`, mostly the shape of `x`
+    again; where it is another, `x` is reshaped to it. The instance norm has no scale and no bias
+    of its own.
     """
 
     roots = (InstanceNormOp,)
@@ -67,11 +68,14 @@ class RaiseGroupNorm(Raise):
         after = op.result.get_user_of_unique_use()
         if before is None or not isinstance(after, ReshapeOp):
             return None
-        shape, grouped = static_shape(before.input.type), value_shape(op.input)
-        if shape is None or value_shape(after.result) != shape or grouped[0] != shape[0]:
+        shape, grouped = static_shape(after.result.type), value_shape(op.input)
+        if shape is None or len(shape) < 2 or grouped[0] != shape[0]:
             return None
         groups = grouped[1]
+        is_back = value_shape(before.input) == shape
         if len(grouped) != 3 or not isinstance(groups, int) or shape[1] % max(groups, 1):
+            if not is_back:
+                return None
             text = "the groups of 'ge.instance_norm' are no channels of its input"
             raise NearMissError(ReasonClass.SHAPE, text, show_shape(grouped), show_shape(shape))
         if uniform_value(op.scale) != 1 or uniform_value(op.bias) != 0:
@@ -81,7 +85,7 @@ class RaiseGroupNorm(Raise):
         scale = _absorb(ops, MulOp, shape)
         bias = _absorb(ops, AddOp, shape)
         epsilon = op.epsilon.value.data
-        return FoundGroupNorm(before.input, scale, bias, groups, epsilon, ops=ops)
+        return FoundGroupNorm(before.input, shape, scale, bias, groups, epsilon, ops=ops)
 
 
 def _absorb(

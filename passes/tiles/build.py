@@ -162,6 +162,7 @@ class _Builder:
                 made[result] = step
                 if (view := op.view_of()) is not None and op.operands[view] in numbers:
                     owners[result] = owners.get(op.operands[view], op.operands[view])
+        self.last = self._last_steps(reads, owners)
         groups: dict[SSAValue, list[SSAValue]] = {}
         for value in numbers:
             groups.setdefault(owners.get(value, value), []).append(value)
@@ -172,6 +173,18 @@ class _Builder:
             if isinstance(op, FlashAttentionOp):
                 name = next(name for name, value in names.items() if value is op.result)
                 self._add_attention(name, op, step)
+
+    def _last_steps(
+        self, reads: Mapping[SSAValue, list[int]], owners: Mapping[SSAValue, SSAValue]
+    ) -> list[int]:
+        """Returns for each op the last one for which it computes: blocks that pass are computed
+        while what they lead to is."""
+        last = list(range(len(self.ops)))
+        for step in reversed(last):
+            for result in self.ops[step].results:
+                if owners.get(result, result) in self.streams.passing:
+                    last[step] = max([last[step], *(last[one] for one in reads.get(result, ()))])
+        return last
 
     def _add(
         self,
@@ -197,7 +210,8 @@ class _Builder:
         if tier == "l0c" or (tier == "ub" and is_float(element)):
             width = max(width, SUM_BYTES)
         first = min([*steps, made[owner]] if not is_operand else steps, default=0)
-        life = (first, len(self.ops) - 1 if is_result else max([*steps, first]))
+        end = max([first, *(self.last[step] for step in steps)])
+        life = (first, len(self.ops) - 1 if is_result else end)
         if tier == "l2":
             life = (0, len(self.ops) - 1)  # for turns in which it is not computed
         cuts = self._cuts(value)

@@ -121,7 +121,10 @@ class _Walk:
         own = {*projected, *chain}
         for op in own:
             self.found.passing.update(
-                result for result in op.results if self.root(result) not in self.found.held
+                result
+                for result in op.results
+                if self.root(result) not in self.found.held
+                and all(reader in own for reader in self.readers.get(result, ()))
             )
         self.found.passing.update(sources)
         for value in sources:

@@ -170,8 +170,11 @@ class TiledKernel:
             None if place is None else np.ndarray(place[2], place[3], chip[place[0]], place[1])
             for place in shape.places
         ]
-        for slot, buffer in shape.passing.items() if by_blocks else ():
-            places[slot] = partial(_pass_through, chip[buffer.tier], buffer)
+        for slot, buffer in shape.passing.items():
+            if by_blocks:
+                places[slot] = partial(_pass_through, chip[buffer.tier], buffer)
+            elif slot not in shape.program.arguments:
+                places[slot] = _own
         instead: dict[Operation, Semantics] | None = None
         if shape.attentions:
             instead = {op: self._attention(name, spans, chip) for op, name in shape.attentions}
@@ -291,6 +294,11 @@ def _rules(op: FlashAttentionOp) -> Rules:
         nan_guard=op.nan_guard is not None,
         zero_nan=op.zero_nan is not None,
     )
+
+
+def _own(value: Array) -> Array:
+    """Returns what has bytes of its own: those on the chip may soon be another value's."""
+    return value if value.base is None else value.copy()
 
 
 def _pass_through(tier: Array, buffer: TileBuffer, value: Array) -> Array:

@@ -104,3 +104,26 @@ func.func @quick_gelu(%x: tensor<8xf32>) -> tensor<8xf32> {
   %y = ge.mul %x, %s : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
   func.return %y : tensor<8xf32>
 }
+
+// The factored cubic of a value that is itself a sum, as with a bias.
+// CHECK-LABEL: func.func @gelu_tanh_of_sum
+// CHECK: [[X:%.*]] = ge.add %h, %b
+// CHECK-NEXT: ge.gelu [[X]] approximate "tanh"
+// CHECK-NEXT: func.return
+func.func @gelu_tanh_of_sum(%h: tensor<2x8xf32>, %b: tensor<8xf32>) -> tensor<2x8xf32> {
+  %root = ge.constant dense<0.79788456> : tensor<f32>
+  %cubic = ge.constant dense<0.044715> : tensor<f32>
+  %one = ge.constant dense<1.0> : tensor<f32>
+  %half = ge.constant dense<0.5> : tensor<f32>
+  %x = ge.add %h, %b : (tensor<2x8xf32>, tensor<8xf32>) -> tensor<2x8xf32>
+  %a = ge.mul %x, %root : (tensor<2x8xf32>, tensor<f32>) -> tensor<2x8xf32>
+  %c = ge.mul %x, %cubic : (tensor<2x8xf32>, tensor<f32>) -> tensor<2x8xf32>
+  %d = ge.mul %c, %x : (tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
+  %e = ge.add %d, %one : (tensor<2x8xf32>, tensor<f32>) -> tensor<2x8xf32>
+  %f = ge.mul %a, %e : (tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
+  %t = ge.tanh %f : (tensor<2x8xf32>) -> tensor<2x8xf32>
+  %u = ge.add %t, %one : (tensor<2x8xf32>, tensor<f32>) -> tensor<2x8xf32>
+  %i = ge.mul %x, %half : (tensor<2x8xf32>, tensor<f32>) -> tensor<2x8xf32>
+  %y = ge.mul %i, %u : (tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
+  func.return %y : tensor<2x8xf32>
+}

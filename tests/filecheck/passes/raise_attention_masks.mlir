@@ -93,3 +93,23 @@ func.func @windows(%q: tensor<3x4x6x8xf32>, %k: tensor<3x4x8x6xf32>, %v: tensor<
   %o = ge.matmul %p, %v : (tensor<3x4x6x6xf32>, tensor<3x4x6x8xf32>) -> tensor<3x4x6x8xf32>
   func.return %o : tensor<3x4x6x8xf32>
 }
+
+// A floor as low as the mask itself is there for sums that overflow.
+// CHECK-LABEL: func.func @floor
+// CHECK: ge.select %m
+// CHECK: ge.flash_attention {{.*}} mask %c scale
+func.func @floor(%q: tensor<8x6x8xf32>, %k: tensor<8x8x6xf32>, %v: tensor<8x6x8xf32>,
+    %m: tensor<2x1x6x6xi1>) -> tensor<8x6x8xf32> {
+  %zero = ge.constant dense<0.0> : tensor<f32>
+  %min = ge.constant dense<-3.40282347E+38> : tensor<f32>
+  %c = ge.select %m, %zero, %min : (tensor<2x1x6x6xi1>, tensor<f32>, tensor<f32>)
+    -> tensor<2x1x6x6xf32>
+  %a = ge.matmul %q, %k : (tensor<8x6x8xf32>, tensor<8x8x6xf32>) -> tensor<8x6x6xf32>
+  %r = ge.reshape %a : (tensor<8x6x6xf32>) -> tensor<2x4x6x6xf32>
+  %d = ge.add %r, %c : (tensor<2x4x6x6xf32>, tensor<2x1x6x6xf32>) -> tensor<2x4x6x6xf32>
+  %f = ge.maximum %min, %d : (tensor<f32>, tensor<2x4x6x6xf32>) -> tensor<2x4x6x6xf32>
+  %s = ge.reshape %f : (tensor<2x4x6x6xf32>) -> tensor<8x6x6xf32>
+  %p = ge.softmax %s axis -1 : (tensor<8x6x6xf32>) -> tensor<8x6x6xf32>
+  %o = ge.matmul %p, %v : (tensor<8x6x6xf32>, tensor<8x6x8xf32>) -> tensor<8x6x8xf32>
+  func.return %o : tensor<8x6x8xf32>
+}

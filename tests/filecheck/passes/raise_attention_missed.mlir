@@ -98,3 +98,32 @@ func.func @large_mask(%q: tensor<1x4x6x8xf32>, %k: tensor<1x4x8x6xf32>, %v: tens
   %o = ge.matmul %p, %v : (tensor<2x4x6x6xf32>, tensor<1x4x6x8xf32>) -> tensor<2x4x6x8xf32>
   func.return %o : tensor<2x4x6x8xf32>
 }
+
+// A floor that scores may reach: it is part of what is computed.
+// CHECK-LABEL: func.func @floor_reached
+// CHECK-NOT: ge.flash_attention
+// REMARK: RaiseAttention: ge.matmul: scores have a floor that may be reached (found -10000.0, wanted -1e+30 or less, f32) [CONST]
+func.func @floor_reached(%q: tensor<4x6x8xf32>, %k: tensor<4x8x6xf32>, %v: tensor<4x6x8xf32>)
+    -> tensor<4x6x8xf32> {
+  %min = ge.constant dense<-1.0e+04> : tensor<f32>
+  %a = ge.matmul %q, %k : (tensor<4x6x8xf32>, tensor<4x8x6xf32>) -> tensor<4x6x6xf32>
+  %f = ge.maximum %a, %min : (tensor<4x6x6xf32>, tensor<f32>) -> tensor<4x6x6xf32>
+  %p = ge.softmax %f axis -1 : (tensor<4x6x6xf32>) -> tensor<4x6x6xf32>
+  %o = ge.matmul %p, %v : (tensor<4x6x6xf32>, tensor<4x6x8xf32>) -> tensor<4x6x8xf32>
+  func.return %o : tensor<4x6x8xf32>
+}
+
+// A mask of which nothing is known may add minus infinity, which the floor lifts.
+// CHECK-LABEL: func.func @floor_over_mask
+// CHECK-NOT: ge.flash_attention
+// REMARK: RaiseAttention: ge.matmul: masks may take scores below their floor (found -inf, wanted {{.*}} or more) [CONST]
+func.func @floor_over_mask(%q: tensor<4x6x8xf32>, %k: tensor<4x8x6xf32>, %v: tensor<4x6x8xf32>,
+    %m: tensor<6x6xf32>) -> tensor<4x6x8xf32> {
+  %min = ge.constant dense<-3.40282347E+38> : tensor<f32>
+  %a = ge.matmul %q, %k : (tensor<4x6x8xf32>, tensor<4x8x6xf32>) -> tensor<4x6x6xf32>
+  %d = ge.add %a, %m : (tensor<4x6x6xf32>, tensor<6x6xf32>) -> tensor<4x6x6xf32>
+  %f = ge.maximum %d, %min : (tensor<4x6x6xf32>, tensor<f32>) -> tensor<4x6x6xf32>
+  %p = ge.softmax %f axis -1 : (tensor<4x6x6xf32>) -> tensor<4x6x6xf32>
+  %o = ge.matmul %p, %v : (tensor<4x6x6xf32>, tensor<4x6x8xf32>) -> tensor<4x6x8xf32>
+  func.return %o : tensor<4x6x8xf32>
+}

@@ -58,3 +58,20 @@ func.func @parts_of_channels(%x: tensor<2x4x4xf32>) -> tensor<2x4x4xf32> {
   %y = ge.reshape %n : (tensor<2x8x2xf32>) -> tensor<2x4x4xf32>
   func.return %y : tensor<2x4x4xf32>
 }
+
+// Straight from a picture to rows of pixels: the norm is one of that shape.
+// CHECK-LABEL: func.func @other_shape
+// CHECK: [[X:%.*]] = ge.reshape %x : (tensor<1x4x3x2xf32>) -> tensor<1x4x6xf32>
+// CHECK: ge.group_norm [[X]]
+// CHECK-NOT: ge.instance_norm
+func.func @other_shape(%x: tensor<1x4x3x2xf32>, %s: tensor<4x1xf32>, %b: tensor<4x1xf32>)
+    -> tensor<1x4x6xf32> {
+  %one = ge.constant dense<1.0> : tensor<2xf32>
+  %zero = ge.constant dense<0.0> : tensor<2xf32>
+  %g = ge.reshape %x : (tensor<1x4x3x2xf32>) -> tensor<1x2x12xf32>
+  %n = ge.instance_norm %g, %one, %zero epsilon 1.0e-05 : (tensor<1x2x12xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x12xf32>
+  %r = ge.reshape %n : (tensor<1x2x12xf32>) -> tensor<1x4x6xf32>
+  %y = ge.mul %r, %s : (tensor<1x4x6xf32>, tensor<4x1xf32>) -> tensor<1x4x6xf32>
+  %z = ge.add %y, %b : (tensor<1x4x6xf32>, tensor<4x1xf32>) -> tensor<1x4x6xf32>
+  func.return %z : tensor<1x4x6xf32>
+}
