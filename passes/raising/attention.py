@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.dialects.builtin import f32, f64
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ge_dialect import remarks
 from ge_dialect.ge.attention import FlashAttentionOp
+from ge_dialect.ge.binary import DivOp, MulOp
 from ge_dialect.ge.contractions import MatmulOp
 from ge_dialect.ge.dtypes import is_float
 from ge_dialect.ge.types import Shape, element_type_of, show_shape, value_shape
@@ -25,6 +26,7 @@ from ge_dialect.passes.raising.heads import (
     choose_heads,
     expect_broadcasts,
     is_shared_head,
+    mask_to_heads,
     to_heads,
     unscaled,
 )
@@ -57,7 +59,7 @@ class FoundAttention(Found):
     def build(self) -> list[Operation]:
         chain, heads, product = Chain(), self.heads, self.scores.product
         lead, value_lead = _lead(product), value_shape(self.root.lhs)[:-2]
-        query = to_heads(chain, self.query.build(chain), lead, heads)
+        query = self._scaled_heads(chain, to_heads(chain, self.query.build(chain), lead, heads))
         key, value = chain.swap_last(self.key.build(chain)), self.root.rhs
         shared = is_shared_head(key, lead) and is_shared_head(value, value_lead)
         if not shared or lead != heads or value_lead != heads:
@@ -81,6 +83,12 @@ class FoundAttention(Found):
             chain.reshape(attention.result, value_shape(self.root.result))
         return chain.ops
 
+    def _scaled_heads(self, chain: Chain, query: SSAValue) -> SSAValue:
+        for scale in self.scores.head_scales:
+            value = mask_to_heads(chain, scale.value, scale.lead, self.heads)
+            query = chain.add((DivOp if scale.divides else MulOp)(query, value))
+        return query
+
     def _split_scale(self) -> float:
         product = self.scores.product
         depth = value_shape(product.lhs)[-1]
@@ -90,10 +98,11 @@ class FoundAttention(Found):
 class RaiseAttention(Raise):
     """`matmul(softmax(matmul(q, k^T) * scale + mask), v)` -> `flash_attention(q, k, v, mask)`.
 
-    The scale may be split over q, k and the scores, a quotient or a product, on either side; the
-    mask on either side, added or selected. Between softmax and v: casts to the type of v, a
-    dropout that drops nothing, a guard against NaN. The key is bound by transposing what stands
-    in the place of k^T, whatever made that; leading dimensions are brought to two by reshapes.
+    The scale may be split over q, k and the scores, a quotient or a product, on either side; one
+    that differs between heads becomes a factor of q. The mask may be on either side, added or
+    selected. Between softmax and v: casts to the type of v, a dropout that drops nothing, a guard
+    against NaN. The key is bound by transposing what stands in the place of k^T, whatever made
+    that; leading dimensions are brought to two by reshapes.
     """
 
     roots = (MatmulOp,)

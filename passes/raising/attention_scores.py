@@ -57,6 +57,21 @@ class Mask:
     fill: float = -inf
 
 
+@dataclass(frozen=True)
+class HeadScale:
+    """A factor of all scores of a head, or a divisor.
+
+    Attributes:
+        value: A float tensor whose last two dimensions are 1, or absent.
+        divides: Whether it is a divisor.
+        lead: The dimensions of the scores where it applies, but the last two.
+    """
+
+    value: SSAValue
+    divides: bool
+    lead: Shape
+
+
 @dataclass
 class Scores:
     """Scores of queries and keys, ready for softmax.
@@ -64,6 +79,7 @@ class Scores:
     Attributes:
         product: Queries times transposed keys.
         scale: What the product is multiplied by.
+        head_scales: Factors that differ between heads, or are known in the run only.
         softcap: The bound of the soft cap, or None.
         masks: In the order in which they apply.
         shapes: Of the scores, wherever a reshape gave them another one.
@@ -73,6 +89,7 @@ class Scores:
 
     product: MatmulOp
     scale: float = 1.0
+    head_scales: list[HeadScale] = field(default_factory=list[HeadScale])
     softcap: float | None = None
     floored: bool = False
     masks: list[Mask] = field(default_factory=list[Mask])
@@ -110,7 +127,9 @@ class _Walk:
 
 
 def _factor(walk: _Walk, op: Operation) -> Scores | None:
-    if (part := scaled(op.results[0])) is None or (found := walk.scores(part[0])) is None:
+    if (part := scaled(op.results[0])) is None:
+        return _head_scale(walk, op)
+    if (found := walk.scores(part[0])) is None:
         return None
     if found.masks:
         text = "the scores are scaled after the mask"
@@ -122,6 +141,27 @@ def _factor(walk: _Walk, op: Operation) -> Scores | None:
         if found.softcap <= 0:
             raise NearMissError(ReasonClass.CONST, "the soft cap is not positive", part[1], "> 0")
     return found
+
+
+def _head_scale(walk: _Walk, op: Operation) -> Scores | None:
+    """Scores times one number a head: queries times that, since a head is a product of its own."""
+    assert isinstance(op, MulOp | DivOp)
+    divides = isinstance(op, DivOp)
+    for scores, other in commuted(op)[: 1 if divides else 2]:
+        shape = value_shape(other)
+        if any(dim != 1 for dim in shape[-2:]) or (found := walk.scores(scores)) is None:
+            continue
+        if found.masks or found.softcap is not None:
+            text = "the scores are scaled after a mask or a soft cap"
+            raise NearMissError(ReasonClass.ATTR, text, "scale after it", "scale before it")
+        wanted, mine = element_type_of(found.product.lhs), element_type_of(other)
+        if wanted != mine:
+            text = "queries and the scale of heads are not of one type"
+            raise NearMissError(ReasonClass.DTYPE, text, str(mine), str(wanted))
+        lead = _expect_same_shape(scores, op.result)
+        found.head_scales.append(HeadScale(other, divides, lead))
+        return found
+    return None
 
 
 def _tanh(walk: _Walk, op: Operation) -> Scores | None:

@@ -107,3 +107,35 @@ func.func @symbolic(%q: tensor<?x4x?x8xf32, #ge.dims<"B", "S">>,
     tensor<?x4x?x8xf32, #ge.dims<"B", "T">>) -> tensor<?x4x?x8xf32, #ge.dims<"B", "S">>
   func.return %o : tensor<?x4x?x8xf32, #ge.dims<"B", "S">>
 }
+
+// One factor a head, as of cosine attention: each head is a product of its own, so q takes it.
+// CHECK-LABEL: func.func @head_scale
+// CHECK: [[Q:%.*]] = ge.mul %q, %t : (tensor<2x4x6x8xf32>, tensor<4x1x1xf32>)
+// CHECK: ge.flash_attention [[Q]], {{.*}}, %v scale 5.000000e-01
+func.func @head_scale(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x8x6xf32>, %v: tensor<2x4x6x8xf32>,
+    %t: tensor<4x1x1xf32>) -> tensor<2x4x6x8xf32> {
+  %half = ge.constant dense<0.5> : tensor<f32>
+  %a = ge.matmul %q, %k : (tensor<2x4x6x8xf32>, tensor<2x4x8x6xf32>) -> tensor<2x4x6x6xf32>
+  %b = ge.mul %t, %a : (tensor<4x1x1xf32>, tensor<2x4x6x6xf32>) -> tensor<2x4x6x6xf32>
+  %c = ge.mul %b, %half : (tensor<2x4x6x6xf32>, tensor<f32>) -> tensor<2x4x6x6xf32>
+  %p = ge.softmax %c axis -1 : (tensor<2x4x6x6xf32>) -> tensor<2x4x6x6xf32>
+  %o = ge.matmul %p, %v : (tensor<2x4x6x6xf32>, tensor<2x4x6x8xf32>) -> tensor<2x4x6x8xf32>
+  func.return %o : tensor<2x4x6x8xf32>
+}
+
+// A divisor of batches and heads in one dimension.
+// CHECK-LABEL: func.func @head_divisor
+// CHECK: [[T:%.*]] = ge.reshape %t : (tensor<8x1x1xf32>) -> tensor<2x4x1x1xf32>
+// CHECK: [[Q:%.*]] = ge.div {{%.*}}, [[T]]
+// CHECK: ge.flash_attention [[Q]]
+func.func @head_divisor(%q: tensor<8x6x8xf32>, %k: tensor<8x8x6xf32>, %v: tensor<8x6x8xf32>,
+    %t: tensor<8x1x1xf32>, %m: tensor<2x1x6x6xf32>) -> tensor<8x6x8xf32> {
+  %a = ge.matmul %q, %k : (tensor<8x6x8xf32>, tensor<8x8x6xf32>) -> tensor<8x6x6xf32>
+  %b = ge.div %a, %t : (tensor<8x6x6xf32>, tensor<8x1x1xf32>) -> tensor<8x6x6xf32>
+  %r = ge.reshape %b : (tensor<8x6x6xf32>) -> tensor<2x4x6x6xf32>
+  %d = ge.add %r, %m : (tensor<2x4x6x6xf32>, tensor<2x1x6x6xf32>) -> tensor<2x4x6x6xf32>
+  %s = ge.reshape %d : (tensor<2x4x6x6xf32>) -> tensor<8x6x6xf32>
+  %p = ge.softmax %s axis -1 : (tensor<8x6x6xf32>) -> tensor<8x6x6xf32>
+  %o = ge.matmul %p, %v : (tensor<8x6x6xf32>, tensor<8x6x8xf32>) -> tensor<8x6x8xf32>
+  func.return %o : tensor<8x6x8xf32>
+}

@@ -127,3 +127,29 @@ func.func @floor_over_mask(%q: tensor<4x6x8xf32>, %k: tensor<4x8x6xf32>, %v: ten
   %o = ge.matmul %p, %v : (tensor<4x6x6xf32>, tensor<4x6x8xf32>) -> tensor<4x6x8xf32>
   func.return %o : tensor<4x6x8xf32>
 }
+
+// The mask would be scaled as well.
+// CHECK-LABEL: func.func @head_scale_after_mask
+// CHECK-NOT: ge.flash_attention
+// REMARK: RaiseAttention: ge.matmul: the scores are scaled after a mask or a soft cap (found scale after it, wanted scale before it) [ATTR]
+func.func @head_scale_after_mask(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x8x6xf32>,
+    %v: tensor<2x4x6x8xf32>, %t: tensor<4x1x1xf32>, %m: tensor<6x6xf32>) -> tensor<2x4x6x8xf32> {
+  %a = ge.matmul %q, %k : (tensor<2x4x6x8xf32>, tensor<2x4x8x6xf32>) -> tensor<2x4x6x6xf32>
+  %b = ge.add %a, %m : (tensor<2x4x6x6xf32>, tensor<6x6xf32>) -> tensor<2x4x6x6xf32>
+  %c = ge.mul %b, %t : (tensor<2x4x6x6xf32>, tensor<4x1x1xf32>) -> tensor<2x4x6x6xf32>
+  %p = ge.softmax %c axis -1 : (tensor<2x4x6x6xf32>) -> tensor<2x4x6x6xf32>
+  %o = ge.matmul %p, %v : (tensor<2x4x6x6xf32>, tensor<2x4x6x8xf32>) -> tensor<2x4x6x8xf32>
+  func.return %o : tensor<2x4x6x8xf32>
+}
+
+// A factor of rows is none of heads.
+// CHECK-LABEL: func.func @row_scale
+// CHECK-NOT: ge.flash_attention
+func.func @row_scale(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x8x6xf32>, %v: tensor<2x4x6x8xf32>,
+    %t: tensor<4x1x6xf32>) -> tensor<2x4x6x8xf32> {
+  %a = ge.matmul %q, %k : (tensor<2x4x6x8xf32>, tensor<2x4x8x6xf32>) -> tensor<2x4x6x6xf32>
+  %c = ge.mul %a, %t : (tensor<2x4x6x6xf32>, tensor<4x1x6xf32>) -> tensor<2x4x6x6xf32>
+  %p = ge.softmax %c axis -1 : (tensor<2x4x6x6xf32>) -> tensor<2x4x6x6xf32>
+  %o = ge.matmul %p, %v : (tensor<2x4x6x6xf32>, tensor<2x4x6x8xf32>) -> tensor<2x4x6x8xf32>
+  func.return %o : tensor<2x4x6x8xf32>
+}
