@@ -1,7 +1,8 @@
 """`ge-constant-fold`: evaluates ops on constants, unless the result would be much larger.
 
-Best effort: what has no semantics, fails, or grows stays, with a remark that says so. A result
-without elements is a constant whatever it is made of.
+Best effort: what has no semantics, fails, or grows stays, with a remark that says so. What is made
+of values that grow is evaluated with them where it does not grow itself (`constant_cones.py`). A
+result without elements is a constant whatever it is made of.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from ge_dialect.ge.constants import ConstantOp, empty_constant
 from ge_dialect.ge.structure import FusionOp
 from ge_dialect.ge.types import is_tensor, shape_of, show_shape, static_shape, tensor_of
 from ge_dialect.interpreters.folding import (
-    evaluate_constant,
-    foldable,
+    may_evaluate,
     operand_bytes,
     replace_by_constants,
     result_bytes,
 )
 from ge_dialect.passes import rewrites, statistics
+from ge_dialect.passes.constant_cones import Cone, Cones
 
 NAME = "ge-constant-fold"
 
@@ -53,24 +54,32 @@ class ConstantFoldPass(ModulePass):
 
     def _fold_block(self, block: Block) -> int:
         folded = 0
+        cones = Cones(self.max_bytes)
         for op in list(block.ops):
             if not isinstance(op, FusionOp):  # a kernel's body is what the kernel does
                 for region in op.regions:
                     folded += sum(self._fold_block(inner) for inner in region.blocks)
             if _is_empty(op):
                 folded += _fold_empty(op)
-            elif foldable(op) and not op.has_trait(IsolatedFromAbove):
-                folded += self._fold(op)
+            elif (
+                not isinstance(op, ConstantOp)
+                and (cone := cones.cone_of(op)) is not None
+                and may_evaluate(op)
+                and not op.has_trait(IsolatedFromAbove)
+            ):
+                folded += self._fold(op, cone, cones)
         return folded
 
-    def _fold(self, op: Operation) -> int:
+    def _fold(self, op: Operation, cone: Cone, cones: Cones) -> int:
         if result_bytes(op) is None:
             _tell_unknown(op)
             return 0
-        if (reason := self._refusal(op)) is not None:
-            remarks.missed(NAME, "fold", op, reason, reason=remarks.ReasonClass.COST)
+        if (reason := self._refusal(op, cone)) is not None:
+            if not cone.ops:  # said of the first one already
+                remarks.missed(NAME, "fold", op, reason, reason=remarks.ReasonClass.COST)
+            cones.add(op, cone)
             return 0
-        constants = evaluate_constant(op)
+        constants = cones.evaluate(op, cone)
         if isinstance(constants, str):
             message = f"not folded: {constants}"
             remarks.missed(NAME, "fold", op, message, reason=remarks.ReasonClass.CONST)
@@ -80,10 +89,10 @@ class ConstantFoldPass(ModulePass):
         replace_by_constants(op, constants)
         return 1
 
-    def _refusal(self, op: Operation) -> str | None:
+    def _refusal(self, op: Operation, cone: Cone) -> str | None:
         """Says why an op must not be evaluated, or None where it may."""
         size = result_bytes(op) or 0
-        growth = size - operand_bytes(op)
+        growth = size - (cone.leaf_bytes if cone.ops else operand_bytes(op))
         if growth > self.max_growth:
             return f"not folded: {growth} bytes more than its operands, at most {self.max_growth}"
         if size > self.max_bytes:

@@ -25,16 +25,21 @@ def has_constant_operands(op: Operation) -> bool:
     return all(constant_attr(operand) is not None for operand in op.operands)
 
 
-def foldable(op: Operation) -> bool:
-    """Whether an op may be evaluated at compile time at all: of `ge`, pure, without regions."""
+def may_evaluate(op: Operation) -> bool:
+    """Whether an op may be evaluated where its operands are known: of `ge`, pure, without
+    regions."""
     return (
         isinstance(op, GEOp)
         and not isinstance(op, ConstantOp)
         and bool(op.results)
         and not op.regions
-        and has_constant_operands(op)
         and is_side_effect_free(op)
     )
+
+
+def foldable(op: Operation) -> bool:
+    """Whether an op may be evaluated at compile time at all, and reads constants only."""
+    return has_constant_operands(op) and may_evaluate(op)
 
 
 def operand_bytes(op: Operation) -> int:

@@ -168,3 +168,40 @@ func.func @of_nothing(%x: tensor<?x1xf32>) -> (tensor<1xf32>, tensor<1xf32>) {
   %t = ge.reduce_sum %x axes [0] keepdims false : (tensor<?x1xf32>) -> tensor<1xf32>
   func.return %s, %t : tensor<1xf32>, tensor<1xf32>
 }
+
+// -----
+
+// An assignment to a column as exporters write it: the indices are expanded to each element and are
+// larger than any budget, the result is no larger than what it is of.
+// CHECK-LABEL: func.func @assigned
+// CHECK-NEXT:    %y = ge.constant
+// CHECK-NEXT:    func.return %y
+func.func @assigned() -> tensor<128x128x2xf32> {
+  %x = ge.constant dense<0.0> : tensor<128x128x2xf32>
+  %u = ge.constant dense<1.0> : tensor<128x128xf32>
+  %r = ge.range start 0 : i64 delta 1 : i64 : tensor<128xi64>
+  %r3 = ge.reshape %r : (tensor<128xi64>) -> tensor<128x1x1xi64>
+  %c3 = ge.reshape %r : (tensor<128xi64>) -> tensor<128x1xi64>
+  %one = ge.constant dense<1> : tensor<1xi64>
+  %a = ge.broadcast_to %r3 : (tensor<128x1x1xi64>) -> tensor<128x128x1xi64>
+  %b = ge.broadcast_to %c3 : (tensor<128x1xi64>) -> tensor<128x128x1xi64>
+  %c = ge.broadcast_to %one : (tensor<1xi64>) -> tensor<128x128x1xi64>
+  %i = ge.concat %a, %b, %c axis 2 : (tensor<128x128x1xi64>, tensor<128x128x1xi64>, tensor<128x128x1xi64>) -> tensor<128x128x3xi64>
+  %y = ge.scatter_nd %x, %i, %u reduction "none" : (tensor<128x128x2xf32>, tensor<128x128x3xi64>, tensor<128x128xf32>) -> tensor<128x128x2xf32>
+  func.return %y : tensor<128x128x2xf32>
+}
+
+// -----
+
+// Negative: what comes of it is larger as well.
+// CHECK-LABEL: func.func @compared
+// CHECK:         ge.broadcast_to
+// CHECK:         ge.less
+func.func @compared() -> tensor<256x512xi1> {
+  %r = ge.constant dense<1> : tensor<256x1xi64>
+  %c = ge.constant dense<2> : tensor<1x512xi64>
+  %a = ge.broadcast_to %r : (tensor<256x1xi64>) -> tensor<256x512xi64>
+  %b = ge.broadcast_to %c : (tensor<1x512xi64>) -> tensor<256x512xi64>
+  %y = ge.less %a, %b : (tensor<256x512xi64>, tensor<256x512xi64>) -> tensor<256x512xi1>
+  func.return %y : tensor<256x512xi1>
+}
