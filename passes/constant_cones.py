@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.constants import ConstantOp, constant_attr
@@ -92,10 +92,8 @@ class Cones:
     def _evaluate(self, op: Operation) -> Sequence[ConstantOp] | str:
         values: dict[SSAValue, SSAValue] = {}
         for operand in operands_of(op):
-            if (maker := operand.owner) in self._known:
-                assert isinstance(maker, Operation)
-                index = list(maker.results).index(operand)
-                values[operand] = self._known[maker][index].result
+            if isinstance(operand, OpResult) and operand.owner in self._known:
+                values[operand] = self._known[operand.owner][operand.index].result
         alone = op.clone(values)
         try:
             found = evaluate_constant(alone)
