@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import cast
+from collections.abc import Callable, Mapping
+from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -11,7 +11,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ge_dialect.ge.attributes import GuardAttr, SymbolAttr
 from ge_dialect.ge.base import set_type
 from ge_dialect.ge.types import MaybeDim, is_tensor, shape_of, static_shape, tensor_type
-from ge_dialect.symbols import Dim, DimExpr, Guard, SymbolRange, substitute, symbols_of
+from ge_dialect.symbols import Dim, DimExpr, Guard, SymbolRange, simplify, substitute, symbols_of
+
+Become: TypeAlias = Callable[[MaybeDim], MaybeDim]
 
 SYMBOLS = "ge.symbols"
 """The attribute of a function that declares its symbols."""
@@ -80,11 +82,15 @@ def bound_dim(dim: MaybeDim, sizes: Mapping[str, Dim]) -> MaybeDim:
 
 def bound_type(type: Attribute, sizes: Mapping[str, Dim]) -> Attribute:
     """Returns a type with sizes for the symbols that have one."""
+    return _mapped_type(type, lambda dim: bound_dim(dim, sizes))
+
+
+def _mapped_type(type: Attribute, become: Become) -> Attribute:
     if not is_tensor(type) or static_shape(type) is not None:
         return type
     shape = shape_of(type)
-    numbers = tuple(bound_dim(dim, sizes) for dim in shape)
-    return type if numbers == shape else tensor_type(type.element_type, numbers)
+    mapped = tuple(map(become, shape))
+    return type if mapped == shape else tensor_type(type.element_type, mapped)
 
 
 def symbols_in(op: Operation) -> tuple[str, ...]:
@@ -104,22 +110,36 @@ def symbols_in(op: Operation) -> tuple[str, ...]:
 
 def bind_values(op: Operation, sizes: Mapping[str, Dim]) -> None:
     """Puts sizes for symbols into the types of all values inside an op."""
+    _map_dims(op, lambda dim: bound_dim(dim, sizes))
+
+
+def simplify_sizes(function: Operation) -> int:
+    """Drops from all types in a function what the ranges of its symbols make pointless: of
+    `min(S, 64)` with S of at most 32 `S` is left.
+
+    Returns how many values have another type now.
+    """
+    ranges = data_ranges(function) | symbol_ranges(function)
+    return _map_dims(
+        function, lambda dim: simplify(dim, ranges) if isinstance(dim, DimExpr) else dim
+    )
+
+
+def _map_dims(op: Operation, become: Become) -> int:
+    """Gives each value inside an op the type that its dimensions become; returns how many have
+    another one now."""
     known: dict[int, tuple[Attribute, Attribute]] = {}  # by identity: values mostly share types
+    changed = 0
     for inner in op.walk():
-        if inner is not op:
-            for value in inner.results:
-                _bind(value, sizes, known)
+        values: list[SSAValue] = [] if inner is op else [*inner.results]
         for region in inner.regions:
             for block in region.blocks:
-                for value in block.args:
-                    _bind(value, sizes, known)
-
-
-def _bind(
-    value: SSAValue, sizes: Mapping[str, Dim], known: dict[int, tuple[Attribute, Attribute]]
-) -> None:
-    old = value.type
-    if (found := known.get(id(old))) is None:
-        found = known[id(old)] = old, bound_type(old, sizes)
-    if found[1] is not old:
-        set_type(value, found[1])
+                values += block.args
+        for value in values:
+            old = value.type
+            if (found := known.get(id(old))) is None:
+                found = known[id(old)] = old, _mapped_type(old, become)
+            if found[1] is not old:
+                set_type(value, found[1])
+                changed += 1
+    return changed

@@ -15,7 +15,7 @@ from ge_dialect.ge.channel_normalization import GroupNormOp, InstanceNormOp
 from ge_dialect.ge.constants import splat_constant
 from ge_dialect.ge.elementwise import BinaryOp
 from ge_dialect.ge.movement import ReshapeOp
-from ge_dialect.ge.types import element_type_of, show_shape, static_shape, tensor_type, value_shape
+from ge_dialect.ge.types import Shape, element_type_of, show_shape, tensor_type, value_shape
 from ge_dialect.passes.canonicalization.operands import uniform_value
 from ge_dialect.passes.near_miss import NearMissError
 from ge_dialect.passes.raising.heads import Chain
@@ -29,7 +29,7 @@ class FoundGroupNorm(Found):
     """A group norm of an input in a shape; a scale or bias that is absent is 1 or 0."""
 
     input: SSAValue
-    shape: tuple[int, ...]
+    shape: Shape
     scale: SSAValue | None
     bias: SSAValue | None
     groups: int
@@ -68,13 +68,14 @@ class RaiseGroupNorm(Raise):
         after = op.result.get_user_of_unique_use()
         if before is None or not isinstance(after, ReshapeOp):
             return None
-        shape, grouped = static_shape(after.result.type), value_shape(op.input)
-        if shape is None or len(shape) < 2 or grouped[0] != shape[0]:
+        shape, grouped = value_shape(after.result), value_shape(op.input)
+        if len(shape) < 2 or None in shape or grouped[0] != shape[0]:
             return None
-        groups = grouped[1]
-        is_back = value_shape(before.input) == shape
-        if len(grouped) != 3 or not isinstance(groups, int) or shape[1] % max(groups, 1):
-            if not is_back:
+        groups, channels = grouped[1], shape[1]
+        if not isinstance(channels, int):
+            return None
+        if len(grouped) != 3 or not isinstance(groups, int) or channels % max(groups, 1):
+            if value_shape(before.input) != shape:
                 return None
             text = "the groups of 'ge.instance_norm' are no channels of its input"
             raise NearMissError(ReasonClass.SHAPE, text, show_shape(grouped), show_shape(shape))
@@ -88,9 +89,7 @@ class RaiseGroupNorm(Raise):
         return FoundGroupNorm(before.input, shape, scale, bias, groups, epsilon, ops=ops)
 
 
-def _absorb(
-    ops: list[Operation], op_class: type[BinaryOp], shape: tuple[int, ...]
-) -> SSAValue | None:
+def _absorb(ops: list[Operation], op_class: type[BinaryOp], shape: Shape) -> SSAValue | None:
     """Returns what the only user of the first op multiplies or adds per channel; adds that user."""
     result = ops[0].results[0]
     use = result.get_user_of_unique_use()

@@ -4,7 +4,8 @@ Before: `add(x, y)` with `x` of `[total, 8]` and `y` of `[past + 1, 8]`, both of
 `total` is `past + 1` everywhere. What can not be decided before the run becomes a guard of the
 function (`ge.guards`), which the plan checks; what no run could satisfy is an error now.
 
-A symbol with one value becomes a number: a dimension of range 1..1 broadcasts like any 1.
+A symbol with one value becomes a number: a dimension of range 1..1 broadcasts like any 1. What the
+ranges make pointless is dropped from types: `min(S, 64)` is S where S is at most 32.
 
 Limits: combinations of values are tried up to a number (`symbols/feasible.py`); beyond it guards
 alone protect the run. Example: tests/filecheck/passes/resolve_symbols.mlir.
@@ -33,6 +34,7 @@ from ge_dialect.ge.symbolic import (
     bind_values,
     guards_of,
     set_symbol_ranges,
+    simplify_sizes,
     symbol_ranges,
 )
 from ge_dialect.locations import location_name
@@ -69,6 +71,10 @@ def _resolve(ctx: Context, module: ModuleOp, function: FuncOp) -> None:
     }
     if numbers:
         _substitute(ctx, module, function, numbers)
+    if simplified := simplify_sizes(function):
+        statistics.count(NAME, "simplified", simplified)
+        function.update_function_type()
+        InferTypesPass().apply(ctx, module)
     for _ in range(MAX_ROUNDS):
         found = Open(symbol_ranges(function))
         found.collect(function.body.block)

@@ -75,3 +75,16 @@ func.func @other_shape(%x: tensor<1x4x3x2xf32>, %s: tensor<4x1xf32>, %b: tensor<
   %z = ge.add %y, %b : (tensor<1x4x6xf32>, tensor<4x1xf32>) -> tensor<1x4x6xf32>
   func.return %z : tensor<1x4x6xf32>
 }
+
+// CHECK-LABEL: func.func @symbolic_batch
+// CHECK: ge.group_norm %x
+// CHECK-NOT: ge.instance_norm
+func.func @symbolic_batch(%x: tensor<?x4x3x2xf32, #ge.dims<"B">>)
+    -> tensor<?x4x3x2xf32, #ge.dims<"B">> {
+  %one = ge.constant dense<1.0> : tensor<2xf32>
+  %zero = ge.constant dense<0.0> : tensor<2xf32>
+  %g = ge.reshape %x : (tensor<?x4x3x2xf32, #ge.dims<"B">>) -> tensor<?x2x12xf32, #ge.dims<"B">>
+  %n = ge.instance_norm %g, %one, %zero epsilon 1.0e-05 : (tensor<?x2x12xf32, #ge.dims<"B">>, tensor<2xf32>, tensor<2xf32>) -> tensor<?x2x12xf32, #ge.dims<"B">>
+  %r = ge.reshape %n : (tensor<?x2x12xf32, #ge.dims<"B">>) -> tensor<?x4x3x2xf32, #ge.dims<"B">>
+  func.return %r : tensor<?x4x3x2xf32, #ge.dims<"B">>
+}
