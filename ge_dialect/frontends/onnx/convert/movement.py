@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 from ge_dialect.frontends.onnx.convert.dims import multiply, steps_between
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
 from ge_dialect.ge import movement, pieces, rearrange
+from ge_dialect.ge.binary import AddOp
 from ge_dialect.ge.constants import constant_ints
 from ge_dialect.ge.extents import OPEN_END, sum_dims
 from ge_dialect.ge.indexing import GatherOp
@@ -17,12 +18,13 @@ from ge_dialect.ge.rearrange import RangeOp
 from ge_dialect.ge.types import (
     MaybeDim,
     TensorT,
+    element_type_of,
     normalize_axes,
     normalize_axis,
     tensor_type,
     value_shape,
 )
-from ge_dialect.symbols import Dim, DimLimitError, maximum, minimum, simplify
+from ge_dialect.symbols import Dim, DimLimitError, bounds, maximum, minimum, simplify
 
 
 def typed_like(node: Node, shape: Sequence[MaybeDim]) -> list[TensorT]:
@@ -90,18 +92,27 @@ def slice_(node: Node) -> SSAValue:
 
 
 def _counted_slice(node: Node, axes: Sequence[int], steps: Sequence[int]) -> SSAValue | None:
-    """Returns a slice of one dimension whose end is an expression, as a gather of a range.
+    """Returns a slice of one dimension with a bound that is an expression, as a gather of a range.
 
-    None where it is none: the whole dimension, another bound, or a count that is not known.
+    None where it is none: the whole dimension, a start that may be negative or beyond the end, or a
+    count that is not known.
     """
     if len(axes) != 1 or steps[0] < 1:
         return None
     size, (start,), (end,) = node.shape()[axes[0]], node.dims(1), node.dims(2)
-    if end == size or not isinstance(start, int) or start < 0 or isinstance(end, int):
+    if size is None or start is None or bounds(start, {})[0] < 0:
+        return None
+    if isinstance(start, int) and (end == size or isinstance(end, int)):
         return None
     if (count := _sliced(size, start, end, steps[0])) is None:
         return None
-    places = node.emit(RangeOp(start, steps[0], count, i64))
+    if isinstance(start, int):
+        places = node.emit(RangeOp(start, steps[0], count, i64))
+    elif _place(start, size) == start:
+        first = node.emit(RangeOp(0, steps[0], count, element_type_of(node[1])))
+        places = node.emit(AddOp(first, node[1]))
+    else:
+        return None
     return node.emit(GatherOp(node[0], places, axes[0]))
 
 
