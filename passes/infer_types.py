@@ -20,6 +20,7 @@ from xdsl.utils.exceptions import VerifyException
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.structure import FusionOp, HostCallOp
+from ge_dialect.ge.symbolic import assuming_ranges
 from ge_dialect.interpreters.folding import (
     evaluate_constant,
     is_shape_computation,
@@ -45,11 +46,12 @@ class InferTypesPass(ModulePass):
     fold_shapes: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for inner in op.body.block.ops:
-            # Several blocks are another dialect's control flow: their types belong to it.
-            if isinstance(inner, FuncOp) and len(inner.body.blocks) == 1:
-                self._infer_block(inner.body.block)
-                _update_signature(inner)
+        with assuming_ranges(op):
+            for inner in op.body.block.ops:
+                # Several blocks are another dialect's control flow: their types belong to it.
+                if isinstance(inner, FuncOp) and len(inner.body.blocks) == 1:
+                    self._infer_block(inner.body.block)
+                    _update_signature(inner)
 
     def _infer_block(self, block: Block) -> None:
         for op in list(block.ops):

@@ -374,6 +374,19 @@ func.func @main(%x: tensor<1x4096xf32> {ge.name = "x"}) -> (tensor<1xf32> {ge.na
   func.return %y : tensor<1xf32>
 }"""
 
+TWINS = """
+func.func @main(%x: tensor<2x32x16xf32> {ge.name = "x"}) -> (tensor<2x32x32xf32> {ge.name = "y"}) {
+  %y = ge.fusion "Twins" (%x) : (tensor<2x32x16xf32>) -> tensor<2x32x32xf32> {
+  ^bb0(%a: tensor<2x32x16xf32>):
+    %b = ge.relu %a : (tensor<2x32x16xf32>) -> tensor<2x32x16xf32>
+    %t = ge.transpose %b perm [0, 2, 1] : (tensor<2x32x16xf32>) -> tensor<2x16x32xf32>
+    %m = ge.matmul %b, %t : (tensor<2x32x16xf32>, tensor<2x16x32xf32>) -> tensor<2x32x32xf32>
+    ge.yield %m : tensor<2x32x32xf32>
+  }
+  func.return %y : tensor<2x32x32xf32>
+}"""
+"""A product of a tensor with itself: no loop over its rows cuts the result."""
+
 PIECES = """
 func.func @main(%x: tensor<1x197x128xf32> {ge.name = "x"}, %w: tensor<128x128xf32> {ge.name = "w"},
     %u: tensor<128x128xf32> {ge.name = "u"})
@@ -491,6 +504,7 @@ def changed_buffer(buffer: TileBuffer, loops: int) -> Iterator[tuple[str, TileBu
         (IMAGES, {"ub": 2048, "l0c": 1024}),
         (HEADS, {"ub": 1024, "l0c": 512}),
         (PROJECTED, {"ub": 1536, "l0c": 1536}),
+        (TWINS, {"ub": 3072, "l0c": 4096}),
     ],
 )
 def test_a_changed_tiling_is_refused_or_harmless(text: str, limits: dict[str, int]) -> None:
@@ -530,6 +544,15 @@ def test_blocks_that_pass_spare_what_they_lead_to() -> None:
         kernel.properties["tiles"] = TilingAttr(replace(tiling, buffers=tuple(changed)))
         with pytest.raises(GEError, match="GE0540"):
             verify_plan(plan_of(executor.module))
+
+
+@pytest.mark.parametrize("l0c", [1024, 2048, 4096])
+def test_a_product_of_a_tensor_with_itself_is_cut_along_one_of_them(l0c: int) -> None:
+    executor = lowered(TWINS, ub=3072, l0c=l0c)
+    arrays = inputs_of(executor)
+    np.testing.assert_allclose(
+        executor.run(arrays, poison=True)["y"], lowered(TWINS).run(arrays)["y"], rtol=1e-5
+    )
 
 
 def test_a_piece_that_passes_has_bytes_of_its_own() -> None:

@@ -160,10 +160,12 @@ class GEOptMain(xDSLOptMain):
         return self.parse_again()
 
     def apply_passes(self, prog: ModuleOp) -> None:
+        from ge_dialect.ge.symbolic import assuming_ranges
         from ge_dialect.tools.check.guard import Guard
 
         self.guard = Guard(self.args, self.ctx, self.pipeline.passes, self.load_again, exact_text)
-        self.guard.run(prog, lambda: self.pipeline.apply(self.ctx, prog))
+        with assuming_ranges(prog):
+            self.guard.run(prog, lambda: self.pipeline.apply(self.ctx, prog))
 
     def load_again(self) -> ModuleOp:
         """Returns the input of the pipeline once more."""

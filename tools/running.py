@@ -17,6 +17,7 @@ from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.constants import constant_attr
 from ge_dialect.ge.structure import HostCallOp
+from ge_dialect.ge.symbolic import assuming_ranges
 from ge_dialect.ge.types import is_tensor, static_shape
 from ge_dialect.interpreters.folding import is_shape_computation
 from ge_dialect.lowering.assign_streams import check_streams
@@ -193,6 +194,11 @@ def run_passes(plan: CompiledPlan, watch: Watch, model: ShortModel | None = None
     Raises:
         GEError: One failed.
     """
+    with assuming_ranges(plan.module):
+        _run_passes(plan, watch, model)
+
+
+def _run_passes(plan: CompiledPlan, watch: Watch, model: ShortModel | None) -> None:
     check_streams(plan.options.streams, plan.module, plan.options.target)
     if model is None:
         plan.nodes_before = count_ops(plan.module)

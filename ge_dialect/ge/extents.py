@@ -11,6 +11,7 @@ from ge_dialect.ge.types import MaybeDim, Shape, show_shape
 from ge_dialect.symbols import (
     Dim,
     DimLimitError,
+    assumed,
     ceil_div,
     floor_div,
     maximum,
@@ -84,7 +85,7 @@ def slice_size(size: MaybeDim, start: int, end: int, step: int) -> MaybeDim:
     """
     if size is None or size == 0:
         return size
-    return bounded(lambda: simplify(_sliced(size, start, end, step), {}))
+    return bounded(lambda: simplify(_sliced(size, start, end, step), assumed()))
 
 
 def _sliced(size: Dim, start: int, end: int, step: int) -> Dim:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr
@@ -11,7 +12,16 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ge_dialect.ge.attributes import GuardAttr, SymbolAttr
 from ge_dialect.ge.base import set_type
 from ge_dialect.ge.types import MaybeDim, is_tensor, shape_of, static_shape, tensor_type
-from ge_dialect.symbols import Dim, DimExpr, Guard, SymbolRange, simplify, substitute, symbols_of
+from ge_dialect.symbols import (
+    Dim,
+    DimExpr,
+    Guard,
+    SymbolRange,
+    assuming,
+    simplify,
+    substitute,
+    symbols_of,
+)
 
 Become: TypeAlias = Callable[[MaybeDim], MaybeDim]
 
@@ -51,6 +61,21 @@ def symbol_ranges(function: Operation) -> dict[str, SymbolRange]:
 def data_ranges(function: Operation) -> dict[str, SymbolRange]:
     """Returns what a function declares of the sizes that depend on data."""
     return _declared(function, DATA_SYMBOLS)
+
+
+def assuming_ranges(module: Operation) -> AbstractContextManager[None]:
+    """Takes for granted what the functions of a module declare of their symbols, while types are
+    inferred; of a symbol that several have what all of them say."""
+    functions = [op for op in module.regions[0].block.ops if op.regions]
+    declared = [data_ranges(function) | symbol_ranges(function) for function in functions]
+    first, *others = declared or [{}]
+    return assuming(
+        {
+            name: known
+            for name, known in first.items()
+            if all(other.get(name) == known for other in others)
+        }
+    )
 
 
 def _declared(function: Operation, attribute: str) -> dict[str, SymbolRange]:

@@ -23,7 +23,7 @@ from ge_dialect.ge.attributes import DimsAttr, dims_encoding
 from ge_dialect.ge.containers import Container, OptionalType, same_kind
 from ge_dialect.ge.dtypes import dtype_of
 from ge_dialect.ge.requirements import require
-from ge_dialect.symbols import DimExpr, DimLimitError, Relation, bounds, minimum
+from ge_dialect.symbols import DimExpr, DimLimitError, Relation, assumed, bounds, minimum
 
 TensorT: TypeAlias = TensorType[Attribute]
 MaybeDim: TypeAlias = int | DimExpr | None
@@ -229,7 +229,7 @@ def _wider(one: DimExpr | None, other: DimExpr | None) -> DimExpr | None:
     if one is None or other is None:
         return None
     for wide, narrow in ((one, other), (other, one)):
-        limit = bounds(narrow, {})[1]
+        limit = bounds(narrow, assumed())[1]
         if limit is not None and limit >= 1 and narrow == _limited(wide, limit):
             return wide
     return None

@@ -1,5 +1,6 @@
 """Dimension expressions over symbols, their ranges, and proofs about them."""
 
+from ge_dialect.symbols.assumed import assumed, assuming
 from ge_dialect.symbols.division import ceil_div, floor_div, mod
 from ge_dialect.symbols.expr import (
     Dim,
@@ -31,6 +32,8 @@ __all__ = [
     "Guard",
     "Relation",
     "SymbolRange",
+    "assumed",
+    "assuming",
     "bounds",
     "ceil_div",
     "evaluate",

@@ -97,6 +97,7 @@ class _Builder:
         everything = [dim for dims in self.table.of_value.values() for dim in dims]
         common = self._of_results()
         self.followers = Followers(self.table, self.ops, self.results)
+        self._fix_twins()
         while True:
             self._drop(everything, common)
             before = self._outside(everything)
@@ -109,6 +110,17 @@ class _Builder:
                 self.set.extents.append(piece.size)
         for piece in self.loops:
             self.set.before.append({self.loops[other] for other in before.get(piece, ())})
+
+    def _fix_twins(self) -> None:
+        """Fixes what two dimensions of a value share, as of a product of a tensor with itself: one
+        loop would take its diagonal only."""
+        for dims in self.table.of_value.values():
+            seen: set[Piece] = set()
+            for piece in leaves(chain(*dims)):
+                leader = self.followers.leader(piece)
+                if leader in seen:
+                    leader.fixed = piece.fixed = True
+                seen.add(leader)
 
     def _drop(self, everything: Sequence[Sequence[Piece]], common: Sequence[Piece]) -> None:
         """Fixes what leads to no loop."""

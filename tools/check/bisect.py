@@ -9,6 +9,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from ge_dialect.ge.symbolic import assuming_ranges
 from ge_dialect.passes.rewrites import Rewritten, counting
 
 
@@ -54,7 +55,7 @@ def run_passes(
     traced: bool = False,
 ) -> Sequence[Rewritten]:
     """Runs passes on a module, the first `limit` rewrites only; returns them where traced."""
-    with counting(limit=limit, traced=traced) as rewrites:
+    with counting(limit=limit, traced=traced) as rewrites, assuming_ranges(module):
         for step, pass_ in enumerate(passes):
             rewrites.step = step
             pass_.apply(ctx, module)

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.symbolic import assuming_ranges
 from ge_dialect.tools.check.reproducer import (
     ON_STDERR,
     pipeline_text,
@@ -98,8 +99,9 @@ def _fails_so(
 ) -> bool:
     """Whether passes alone fail with the same exception, or leave the module invalid as before."""
     try:
-        for pass_ in passes:
-            pass_.apply(ctx, module)
+        with assuming_ranges(module):
+            for pass_ in passes:
+                pass_.apply(ctx, module)
         module.verify()
     except Exception as found:
         invalid = isinstance(error, GEError) and error.code == "GE0390"

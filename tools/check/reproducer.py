@@ -29,6 +29,7 @@ from xdsl.passes import ModulePass
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.attributes import WeightAttr
 from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.ge.symbolic import assuming_ranges
 from ge_dialect.printing import exact_text
 from ge_dialect.tools.cli import one_line, write_atomically
 
@@ -153,8 +154,9 @@ def read_configuration(path: str, *, marked: bool = False) -> list[str] | None:
 def replay(ctx: Context, module: ModuleOp, passes: Sequence[ModulePass]) -> ModuleOp | None:
     """Runs passes on a module, which is changed; None where they cannot."""
     try:
-        for pass_ in passes:
-            pass_.apply(ctx, module)
+        with assuming_ranges(module):
+            for pass_ in passes:
+                pass_.apply(ctx, module)
     except Exception:  # the whole pipeline is the reproducer then
         return None
     return module

@@ -48,6 +48,7 @@ from ge_dialect.ge.base import int_attr
 from ge_dialect.ge.limits import find_unrepresentable, size_problem
 from ge_dialect.ge.structure import YieldOp
 from ge_dialect.locations import location_name, name_location
+from ge_dialect.symbols import assuming
 
 Source: TypeAlias = str | os.PathLike[str] | onnx.ModelProto | LoadedModel
 
@@ -201,7 +202,8 @@ class Importer:
     def module(self) -> ModuleOp:
         """Returns the main graph as a module."""
         self.enter(scope := Scope())
-        results = self.graph(self.loaded.model.graph, scope)
+        with assuming(self.symbols.ranges):
+            results = self.graph(self.loaded.model.graph, scope)
         self.leave(results)
         return self.around(Region(self.builder.block), [value.type for value in results])
 

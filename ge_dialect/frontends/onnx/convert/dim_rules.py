@@ -34,6 +34,7 @@ from ge_dialect.ge.types import MaybeDim, static_shape, value_shape
 from ge_dialect.symbols import (
     Dim,
     DimLimitError,
+    assumed,
     bounds,
     floor_div,
     maximum,
@@ -78,7 +79,7 @@ def _divide(first: Dim, second: Dim) -> Dim | None:
     if isinstance(first, int) and isinstance(second, int):
         quotient = abs(first) // abs(second)
         return quotient if (first < 0) == (second < 0) else -quotient
-    sizes = bounds(first, {})[0] >= 0 and bounds(second, {})[0] >= 0
+    sizes = bounds(first, assumed())[0] >= 0 and bounds(second, assumed())[0] >= 0
     return floor_div(first, second) if sizes else None
 
 
@@ -87,7 +88,7 @@ def _modulo(first: Dim, second: Dim) -> Dim | None:
 
 
 def _less(first: Dim, second: Dim) -> bool | None:
-    low, high = bounds(first - second, {})
+    low, high = bounds(first - second, assumed())
     if high is not None and high < 0:
         return True
     return False if low >= 0 else None
@@ -179,9 +180,9 @@ RULES: dict[type[Operation], Rule] = {
     MulOp: _binary(lambda a, b: product([a, b])),
     DivOp: _binary(_divide),
     ModOp: _binary(_modulo),
-    MaximumOp: _binary(lambda a, b: simplify(maximum(a, b), {})),
-    MinimumOp: _binary(lambda a, b: simplify(minimum(a, b), {})),
-    EqualOp: _binary(lambda a, b: prove_equal(a, b, {})),
+    MaximumOp: _binary(lambda a, b: simplify(maximum(a, b), assumed())),
+    MinimumOp: _binary(lambda a, b: simplify(minimum(a, b), assumed())),
+    EqualOp: _binary(lambda a, b: prove_equal(a, b, assumed())),
     LessOp: _binary(_less),
     GreaterOp: _binary(lambda a, b: _less(b, a)),
     LessEqualOp: _binary(lambda a, b: _not(_less(b, a))),

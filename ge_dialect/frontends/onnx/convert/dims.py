@@ -18,7 +18,7 @@ from ge_dialect.ge.constants import ConstantOp, array_constant, constant_array
 from ge_dialect.ge.dtypes import is_bool, is_integer, to_numpy
 from ge_dialect.ge.extents import bounded
 from ge_dialect.ge.types import MaybeDim, static_shape, tensor_of
-from ge_dialect.symbols import Dim, ceil_div, maximum, product, simplify
+from ge_dialect.symbols import Dim, assumed, ceil_div, maximum, product, simplify
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -160,4 +160,4 @@ def multiply(first: MaybeDim, second: MaybeDim) -> MaybeDim:
 
 def steps_between(first: Dim, last: Dim, step: int) -> MaybeDim:
     """Returns how many numbers there are from `first` on, below `last`, a positive `step` apart."""
-    return bounded(lambda: simplify(ceil_div(maximum(last - first, 0), step), {}))
+    return bounded(lambda: simplify(ceil_div(maximum(last - first, 0), step), assumed()))

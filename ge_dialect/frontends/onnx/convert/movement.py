@@ -24,7 +24,7 @@ from ge_dialect.ge.types import (
     tensor_type,
     value_shape,
 )
-from ge_dialect.symbols import Dim, DimLimitError, bounds, maximum, minimum, simplify
+from ge_dialect.symbols import Dim, DimLimitError, assumed, bounds, maximum, minimum, simplify
 
 
 def typed_like(node: Node, shape: Sequence[MaybeDim]) -> list[TensorT]:
@@ -100,7 +100,7 @@ def _counted_slice(node: Node, axes: Sequence[int], steps: Sequence[int]) -> SSA
     if len(axes) != 1 or steps[0] < 1:
         return None
     size, (start,), (end,) = node.shape()[axes[0]], node.dims(1), node.dims(2)
-    if size is None or start is None or bounds(start, {})[0] < 0:
+    if size is None or start is None or bounds(start, assumed())[0] < 0:
         return None
     if isinstance(start, int) and (end == size or isinstance(end, int)):
         return None
@@ -151,10 +151,10 @@ def _sliced(size: MaybeDim, start: MaybeDim, end: MaybeDim, step: int) -> MaybeD
 def _place(bound: Dim, size: Dim) -> Dim:
     """Returns a bound of a slice counted from the front, and inside of the dimension."""
     if isinstance(bound, int) and bound < 0:
-        return simplify(maximum(size + bound, 0), {})
+        return simplify(maximum(size + bound, 0), assumed())
     if isinstance(bound, int) and bound >= OPEN_END:
         return size
-    return simplify(minimum(bound, size), {})
+    return simplify(minimum(bound, size), assumed())
 
 
 @converts("Tile")
