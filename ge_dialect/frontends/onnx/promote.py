@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     TensorType,
 )
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
 
 from ge_dialect.frontends.onnx.convert import find_converter
@@ -28,8 +29,10 @@ from ge_dialect.frontends.onnx.convert.node import (
 )
 from ge_dialect.ge.host import absent_slots, onnx_domain
 from ge_dialect.ge.structure import HostCallOp
-from ge_dialect.ge.types import TensorT
+from ge_dialect.ge.symbolic import bind_values, data_ranges
+from ge_dialect.ge.types import TensorT, is_tensor, shape_of
 from ge_dialect.locations import location_name
+from ge_dialect.symbols import Dim, symbol, symbols_of
 
 
 def promote(op: HostCallOp, dims: SymbolicDims | None = None) -> Sequence[SSAValue] | None:
@@ -69,9 +72,32 @@ def promote(op: HostCallOp, dims: SymbolicDims | None = None) -> Sequence[SSAVal
     builder.use(values)
     for result, value in zip(op.results, values, strict=False):
         result.replace_all_uses_with(value)
+    _put_sizes(op, values)
     op.detach()
     op.erase()
     return values
+
+
+def _put_sizes(op: HostCallOp, values: Sequence[SSAValue]) -> None:
+    """Puts in place of symbols for sizes that a host call told what they are now: nobody would
+    tell them any more."""
+    function = op.parent_op()
+    while function is not None and not isinstance(function, FuncOp):
+        function = function.parent_op()
+    if function is None or not (data := data_ranges(function)):
+        return
+    told: dict[str, Dim] = {}
+    for result, value in zip(op.results, values, strict=False):
+        if not is_tensor(result.type) or not is_tensor(value.type):
+            continue
+        for have, dim in zip(shape_of(result.type), shape_of(value.type), strict=False):
+            if have is None or dim is None or have == dim:
+                continue
+            names = symbols_of(have)
+            if len(names) == 1 and names[0] in data and have == symbol(names[0]):
+                told[names[0]] = dim
+    if told:
+        bind_values(function, told)
 
 
 def _operands(op: HostCallOp) -> list[SSAValue | None]:

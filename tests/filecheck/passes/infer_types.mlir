@@ -97,3 +97,16 @@ func.func @region(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<?xf32> {
   }
   func.return %y : tensor<?xf32>
 }
+
+// -----
+
+// A symbol that a host call told is what took its place knows, everywhere.
+// CHECK-LABEL: func.func @told
+// CHECK:         ge.reshape %x : (tensor<?x6xf32, #ge.dims<"N">>) -> tensor<?x3xf32, #ge.dims<"2*N">>
+// CHECK:         ge.host_call "com.example::Foo" version 1(%s) : (tensor<2xi64>) -> tensor<?x3xf32, #ge.dims<"min(2*N, 2)">>
+func.func @told(%x: tensor<?x6xf32, #ge.dims<"N">>, %s: tensor<2xi64>) -> (tensor<?x3xf32, #ge.dims<"u0">>, tensor<?x3xf32, #ge.dims<"min(u0, 2)">>) attributes {ge.symbols = {N = #ge.symbol<1, 8, 1, "dim 0 of input 'x'">}, ge.data_symbols = {u0 = #ge.symbol<0, 16, 1, "what 'Reshape' finds">}} {
+  %shape = ge.constant dense<[-1, 3]> : tensor<2xi64>
+  %y = ge.host_call "ai.onnx::Reshape" version 14 (%x, %shape) : (tensor<?x6xf32, #ge.dims<"N">>, tensor<2xi64>) -> tensor<?x3xf32, #ge.dims<"u0">>
+  %z = ge.host_call "com.example::Foo" version 1 (%s) : (tensor<2xi64>) -> tensor<?x3xf32, #ge.dims<"min(u0, 2)">>
+  func.return %y, %z : tensor<?x3xf32, #ge.dims<"u0">>, tensor<?x3xf32, #ge.dims<"min(u0, 2)">>
+}

@@ -39,3 +39,18 @@ func.func @nothing_asked(%x: tensor<?x8xf32, #ge.dims<"N">>) -> tensor<?x8xf32, 
   %z = ge.relu %x : (tensor<?x8xf32, #ge.dims<"N">>) -> tensor<?x8xf32, #ge.dims<"N">>
   func.return %z : tensor<?x8xf32, #ge.dims<"N">>
 }
+
+// -----
+
+// What the range decides is not in a type: of at most 32 all are below 64.
+// CHECK-LABEL: func.func @limited
+// CHECK-SAME:    -> (tensor<?xf32, #ge.dims<"S">>, tensor<?xf32, #ge.dims<"S - 1">>)
+// CHECK:         ge.range start 0 : i64 delta 1 : i64 : tensor<?xi64, #ge.dims<"S">>
+// CHECK:         ge.slice %x starts [1] ends [9223372036854775807] axes [0] steps [1] : (tensor<?xf32, #ge.dims<"S">>) -> tensor<?xf32, #ge.dims<"S - 1">>
+func.func @limited(%x: tensor<?xf32, #ge.dims<"S">>, %t: tensor<64xf32>) -> (tensor<?xf32>, tensor<?xf32, #ge.dims<"max(S - 1, 0)">>) attributes {ge.symbols = {S = #ge.symbol<1, 32, 1, "dim 0 of input 'x'">}} {
+  %r = ge.range start 0 : i64 delta 1 : i64 : tensor<?xi64, #ge.dims<"min(S, 64)">>
+  %p = ge.gather %t, %r axis 0 : (tensor<64xf32>, tensor<?xi64, #ge.dims<"min(S, 64)">>) -> tensor<?xf32, #ge.dims<"min(S, 64)">>
+  %y = ge.add %x, %p : (tensor<?xf32, #ge.dims<"S">>, tensor<?xf32, #ge.dims<"min(S, 64)">>) -> tensor<?xf32>
+  %z = ge.slice %x starts [1] ends [9223372036854775807] axes [0] steps [1] : (tensor<?xf32, #ge.dims<"S">>) -> tensor<?xf32, #ge.dims<"max(S - 1, 0)">>
+  func.return %y, %z : tensor<?xf32>, tensor<?xf32, #ge.dims<"max(S - 1, 0)">>
+}
