@@ -1,0 +1,156 @@
+"""Exports the architectures of `architectures.toml`, with both exporters of PyTorch.
+
+    python -m tests.zoo.export_architectures [--zoo DIR] [--kind static|dyn] [NAME ...]
+
+Each lands in `build/architectures/NAME.EXPORTER-KIND/` as `model.onnx` and `io.npz`: seeded inputs,
+and the outputs of onnxruntime on them without optimisation. Run it with a Python that has torch,
+transformers, timm, onnxscript and onnxruntime. The zoo's own script gives weights that show errors,
+and calls the exporters.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tomllib
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+TABLE = Path(__file__).with_name("architectures.toml")
+TARGET = ROOT / "build" / "architectures"
+EXPORTERS = ("ts", "dynamo")
+
+
+def read_table() -> dict[str, tuple[str, dict[str, Any]]]:
+    """Returns the kind and the options of each architecture, by name."""
+    with TABLE.open("rb") as file:
+        table = tomllib.load(file)
+    return {
+        name: (kind, {**part["base"], **options})
+        for kind, part in table.items()
+        for name, options in part["models"].items()
+    }
+
+
+def _output(module: Any, x: Any) -> tuple[Any]:
+    return (module(x),)
+
+
+def _hidden(module: Any, x: Any) -> tuple[Any]:
+    return (module(x).last_hidden_state,)
+
+
+class Builder:
+    """Builds models with their inputs.
+
+    Args:
+        zoo: The zoo's script, as a module.
+    """
+
+    def __init__(self, zoo: Any):
+        self.zoo = zoo
+        self.torch: Any = import_module("torch")
+        self.transformers: Any = import_module("transformers")
+
+    def build(self, kind: str, options: Mapping[str, Any]) -> Any:
+        """Returns a case of the zoo."""
+        given = dict(options)
+        name, size = given.pop("config"), given.pop("size", 32)
+        if kind == "timm":
+            timm: Any = import_module("timm")
+            model = timm.create_model(name, pretrained=False, **given)
+            return self._picture(model, _output, size)
+        config = getattr(self.transformers, f"{name}Config")(**given)
+        auto = {"causal": "ForCausalLM", "seq2seq": "ForSeq2SeqLM"}.get(kind, "")
+        model = getattr(self.transformers, f"AutoModel{auto}").from_config(config)
+        if kind == "vision":
+            return self._picture(model, _hidden, size)
+        if kind == "audio":
+            waves = {"x": self.torch.randn(1, 800)}
+            return self.zoo.Case(self.zoo.Flat(model, _hidden), waves, ["y"])
+        return self._text(model, kind)
+
+    def _picture(self, model: Any, how: Any, size: int) -> Any:
+        pixels = self.torch.randn(1, 3, size, size)
+        axes = {"pixels": {0: "batch"}}
+        return self.zoo.Case(self.zoo.Flat(model, how), {"pixels": pixels}, ["y"], axes)
+
+    def _text(self, model: Any, kind: str) -> Any:
+        mask = self.torch.ones(2, 10, dtype=self.torch.long)
+        mask[1, 7:] = 0
+        inputs: dict[str, Any] = {"input_ids": self.zoo.ids(2, 10, 90), "attention_mask": mask}
+        axes = {name: {0: "batch", 1: "seq"} for name in inputs}
+        field = "last_hidden_state" if kind == "encoder" else "logits"
+        extra: dict[str, Any] = {} if kind == "encoder" else {"use_cache": False}
+
+        def how(module: Any, *tensors: Any) -> tuple[Any]:
+            return (getattr(module(**dict(zip(inputs, tensors, strict=True)), **extra), field),)
+
+        if kind == "seq2seq":
+            inputs["decoder_input_ids"] = self.zoo.ids(2, 6, 90)
+            axes["decoder_input_ids"] = {0: "batch", 1: "target"}
+        return self.zoo.Case(self.zoo.Flat(model, how), inputs, ["y"], axes)
+
+    def export(self, kind: str, options: Mapping[str, Any], variant: str, folder: Path) -> None:
+        """Writes a model, its inputs and its outputs.
+
+        Raises:
+            Exception: The exporter, or onnxruntime, cannot do it.
+        """
+        self.torch.manual_seed(0)
+        with self.torch.no_grad():
+            case = self.build(kind, options)
+            case.module.eval()
+            self.zoo.liven(case.module)
+            folder.mkdir(parents=True, exist_ok=True)
+            self.zoo.export(case, variant, folder / "model.onnx")
+        feeds = {name: tensor.numpy() for name, tensor in case.inputs.items()}
+        np.savez(folder / "io.npz", allow_pickle=False, **_run(folder / "model.onnx", feeds))
+
+
+def _run(path: Path, feeds: Mapping[str, Any]) -> dict[str, Any]:
+    runtime: Any = import_module("onnxruntime")
+    options = runtime.SessionOptions()
+    options.log_severity_level = 4
+    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    read = {value.name: feeds[value.name] for value in session.get_inputs()}
+    names = [value.name for value in session.get_outputs()]
+    outputs = zip(names, session.run(names, read), strict=True)
+    arrays = {f"input.{name}": array for name, array in read.items()}
+    return arrays | {f"output.{name}": array for name, array in outputs}
+
+
+def main() -> None:
+    """Exports the architectures that are named, all where none is; says which failed and why."""
+    parser = argparse.ArgumentParser(description="Export small models of many architectures.")
+    parser.add_argument("--zoo", type=Path, default=ROOT.parent / "shared" / "zoo")
+    parser.add_argument("--kind", choices=("static", "dyn"), default="static")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    args = parser.parse_args()
+    sys.path.insert(0, str(args.zoo))
+    zoo: Any = import_module("make_zoo")
+    zoo.torch_modules()
+    builder = Builder(zoo)
+    for name, (kind, options) in read_table().items():
+        for exporter in EXPORTERS if not args.names or name in args.names else ():
+            folder = TARGET / f"{name}.{exporter}-{args.kind}"
+            if (folder / "io.npz").exists():
+                continue
+            try:
+                builder.export(kind, options, f"{exporter}-{args.kind}", folder)
+            except Exception as error:  # of any library: the next one may work
+                reason = (str(error).strip().splitlines() or [""])[0]
+                print(f"{folder.name}: {type(error).__name__}: {reason[:120]}", flush=True)
+            else:
+                print(f"{folder.name}: {os.path.getsize(folder / 'model.onnx')} bytes", flush=True)
+
+
+if __name__ == "__main__":
+    main()
