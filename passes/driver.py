@@ -19,6 +19,7 @@ from xdsl.rewriter import InsertPoint
 from xdsl.traits import IsTerminator, SymbolOpInterface, is_side_effect_free
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.base import GEOp, set_type
 from ge_dialect.passes import rewrites, statistics
 
@@ -31,10 +32,13 @@ class Rewrite(RewritePattern, ABC):
 
     Attributes:
         roots: Classes of the op the pattern matches on; never a base class.
+        reads: Classes of ops: where the pattern does or says something, one of them gives an
+            operand of the root. None where an operand may come from anywhere.
         benefit: Higher is tried first; equal ones in the order they were given.
     """
 
     roots: ClassVar[tuple[type[Operation], ...]]
+    reads: ClassVar[tuple[type[Operation], ...]] = ()
     benefit: ClassVar[int] = 1
 
     @abstractmethod
@@ -90,6 +94,31 @@ class _Rewriter(PatternRewriter):
         self.has_done_action = False
 
 
+class _Index:
+    """Finds the patterns that an op may be the root of: by its class, then by those of the ops that
+    give its operands, which are few combinations in a graph."""
+
+    def __init__(self, patterns: Sequence[Rewrite]):
+        self._by_root: dict[type[Operation], list[Rewrite]] = defaultdict(list)
+        for pattern in sorted(patterns, key=lambda p: -p.benefit):
+            for root in pattern.roots:
+                self._by_root[root].append(pattern)
+        self._known: dict[tuple[type, frozenset[type]], Sequence[Rewrite]] = {}
+
+    def of(self, op: Operation) -> Sequence[Rewrite]:
+        """Returns the patterns to try at an op, in order."""
+        if (patterns := self._by_root.get(type(op))) is None:
+            return ()
+        key = type(op), frozenset([type(value.owner) for value in operands_of(op)])
+        if (found := self._known.get(key)) is None:
+            found = self._known[key] = [one for one in patterns if _may_read(one, key[1])]
+        return found
+
+
+def _may_read(pattern: Rewrite, owners: Iterable[type]) -> bool:
+    return not pattern.reads or any(issubclass(owner, pattern.reads) for owner in owners)
+
+
 @dataclass
 class Driver:
     """Applies patterns until none applies.
@@ -113,34 +142,25 @@ class Driver:
         Raises:
             GEError: The budget of rewrites is spent: two patterns undo each other.
         """
-        by_root = self._index()
         ops = [op for op in module.walk(region_first=self.inside_out) if op is not module]
         self.worklist = dict.fromkeys(reversed(ops))
         budget = max(LEAST_BUDGET, REWRITES_PER_OP * len(self.worklist))
         rewriter = _Rewriter(InsertPoint.at_end(module.body.block))
         rewriter.extend_from_listener(self._listener())
+        patterns_of = _Index(self.patterns).of
         while self.worklist:
             op, _ = self.worklist.popitem()
             if op.parent is None:
                 continue
             if is_dead(op):
                 self._erase_dead(op)
-                continue
-            patterns = by_root.get(type(op))
-            if patterns is not None and self._apply_first(patterns, op, rewriter):
+            elif (patterns := patterns_of(op)) and self._apply_first(patterns, op, rewriter):
                 budget -= 1
                 if budget < 0:
                     raise self._too_many()
         for name, times in sorted(self.rewrites.items()):
             statistics.count(self.pass_name, name, times)
         return bool(self.rewrites)
-
-    def _index(self) -> dict[type[Operation], list[Rewrite]]:
-        found: dict[type[Operation], list[Rewrite]] = defaultdict(list)
-        for pattern in sorted(self.patterns, key=lambda p: -p.benefit):
-            for root in pattern.roots:
-                found[root].append(pattern)
-        return found
 
     def _apply_first(self, patterns: Sequence[Rewrite], op: Operation, rewriter: _Rewriter) -> bool:
         """Applies the first pattern that does something; returns whether one did."""
