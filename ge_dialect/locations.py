@@ -83,7 +83,7 @@ def fuse(locations: Iterable[LocationAttr]) -> LocationAttr:
     for location in locations:
         for place in (location,) if type(location) is NameLoc else places_of(location):
             # The name alone is hashed in a third of the time.
-            if isinstance(place, NameLoc) and isinstance(place.location, NoneAttr):
+            if type(place) is NameLoc and type(place.location) is NoneAttr:
                 places.setdefault(place.desc.data, place)
             else:
                 places.setdefault(place, place)

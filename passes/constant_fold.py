@@ -12,11 +12,12 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
-from xdsl.traits import IsolatedFromAbove, is_side_effect_free
+from xdsl.traits import IsolatedFromAbove
 
 from ge_dialect import remarks
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp, empty_constant
+from ge_dialect.ge.effects import is_side_effect_free
 from ge_dialect.ge.structure import FusionOp
 from ge_dialect.ge.types import is_tensor, shape_of, show_shape, static_shape, tensor_of
 from ge_dialect.interpreters.folding import (

@@ -10,10 +10,11 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import LocationAttr, ModuleOp
 from xdsl.ir import Attribute, Block, Operation
 from xdsl.passes import ModulePass
-from xdsl.traits import IsolatedFromAbove, is_side_effect_free
+from xdsl.traits import IsolatedFromAbove
 
 from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.base import GEOp
+from ge_dialect.ge.effects import is_side_effect_free
 from ge_dialect.locations import fuse
 from ge_dialect.passes import rewrites, statistics
 

@@ -16,11 +16,12 @@ from xdsl.dialects.builtin import ModuleOp, UnknownLoc
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriterListener, RewritePattern
 from xdsl.rewriter import InsertPoint
-from xdsl.traits import IsTerminator, SymbolOpInterface, is_side_effect_free
+from xdsl.traits import IsTerminator, SymbolOpInterface
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.base import GEOp, set_type
+from ge_dialect.ge.effects import is_side_effect_free
 from ge_dialect.passes import rewrites, statistics
 
 REWRITES_PER_OP = 32
@@ -90,8 +91,20 @@ class _Rewriter(PatternRewriter):
     def begin(self, op: Operation) -> None:
         """Starts on another op."""
         self._current_operation = op
-        self.insertion_point = InsertPoint.before(op)
+        self._place = None
         self.has_done_action = False
+
+    @property
+    def insertion_point(self) -> InsertPoint:
+        """In front of the op, unless a pattern said another place; most never ask."""
+        if self._place is None:
+            assert self._current_operation is not None
+            self._place = InsertPoint.before(self._current_operation)
+        return self._place
+
+    @insertion_point.setter
+    def insertion_point(self, place: InsertPoint) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        self._place: InsertPoint | None = place
 
 
 class _Index:
@@ -104,6 +117,13 @@ class _Index:
             for root in pattern.roots:
                 self._by_root[root].append(pattern)
         self._known: dict[tuple[type, frozenset[type]], Sequence[Rewrite]] = {}
+
+    def is_work(self, op: Operation) -> bool:
+        """Whether an op may be a root, or nobody reads its first result."""
+        if type(op) in self._by_root:
+            return True
+        results = op.results
+        return len(results) > 0 and results[0].first_use is None
 
     def of(self, op: Operation) -> Sequence[Rewrite]:
         """Returns the patterns to try at an op, in order."""
@@ -142,19 +162,19 @@ class Driver:
         Raises:
             GEError: The budget of rewrites is spent: two patterns undo each other.
         """
+        index = _Index(self.patterns)
         ops = [op for op in module.walk(region_first=self.inside_out) if op is not module]
-        self.worklist = dict.fromkeys(reversed(ops))
-        budget = max(LEAST_BUDGET, REWRITES_PER_OP * len(self.worklist))
+        self.worklist = dict.fromkeys([op for op in reversed(ops) if index.is_work(op)])
+        budget = max(LEAST_BUDGET, REWRITES_PER_OP * len(ops))
         rewriter = _Rewriter(InsertPoint.at_end(module.body.block))
         rewriter.extend_from_listener(self._listener())
-        patterns_of = _Index(self.patterns).of
         while self.worklist:
             op, _ = self.worklist.popitem()
             if op.parent is None:
                 continue
             if is_dead(op):
                 self._erase_dead(op)
-            elif (patterns := patterns_of(op)) and self._apply_first(patterns, op, rewriter):
+            elif (patterns := index.of(op)) and self._apply_first(patterns, op, rewriter):
                 budget -= 1
                 if budget < 0:
                     raise self._too_many()

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, TypeAlias, TypeVar
 
-from xdsl.dialects.builtin import UNKNOWN_LOC, MemRefType, TensorType
+from xdsl.dialects.builtin import UNKNOWN_LOC, DenseArrayBase, MemRefType, TensorType
 from xdsl.ir import (
     Attribute,
     Block,
@@ -55,6 +55,15 @@ _GETTERS: tuple[tuple[type, str, str], ...] = (
     (Use, "index", "_index"),
 )
 """Properties that return a field: class, property, field."""
+
+_KEPT: tuple[tuple[type, str, str], ...] = (
+    (TensorType, "__hash__", "_ge_hash"),
+    (TensorType, "get_shape", "_ge_sizes"),
+    (MemRefType, "__hash__", "_ge_hash"),
+    (MemRefType, "get_shape", "_ge_sizes"),
+    (DenseArrayBase, "get_values", "_ge_values"),
+)
+"""Methods of what nobody changes that always return the same, and where that is kept."""
 
 _BY_IDENTITY: tuple[type, ...] = (SSAValue, Operation.__mro__[1], IRDLOperation)
 """Classes that compare and hash by identity, each in methods of its own."""
@@ -99,9 +108,8 @@ def quicken_ir() -> None:
     ):
         setattr(owner, name, method)
     _quicken_checks()
-    for owner in (TensorType, MemRefType):
-        setattr(owner, "__hash__", _kept("_ge_hash", owner.__hash__))  # noqa: B010  # as above
-        setattr(owner, "get_shape", _kept("_ge_sizes", owner.get_shape))  # noqa: B010
+    for owner, name, field in _KEPT:
+        setattr(owner, name, _kept(field, vars(owner)[name]))
 
 
 _T = TypeVar("_T")

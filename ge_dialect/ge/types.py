@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from math import prod
-from typing import TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -28,6 +28,8 @@ from ge_dialect.symbols import DimExpr, DimLimitError, Relation, bounds, minimum
 TensorT: TypeAlias = TensorType[Attribute]
 MaybeDim: TypeAlias = int | DimExpr | None
 Shape: TypeAlias = tuple[MaybeDim, ...]
+
+_NOT_ASKED: Any = object()
 
 RankedTensor = AnyTensorTypeConstr
 """The constraint that most operands of `ge` have."""
@@ -79,32 +81,35 @@ def tensor_of(value: SSAValue) -> TensorT:
         VerifyException: It is something else.
     """
     type_ = value.type
-    if not is_tensor(type_):
+    if not isinstance(type_, TensorType):
         raise VerifyException(f"expected a ranked tensor, got {type_}")
-    return type_
+    return cast("TensorT", type_)
 
 
 def value_shape(value: SSAValue) -> Shape:
     """Returns the dimensions of a tensor value."""
-    return shape_of(tensor_of(value))
+    known: Shape | None = getattr(value.type, "_ge_shape", None)  # as in `shape_of`
+    return shape_of(tensor_of(value)) if known is None else known
 
 
 def element_type_of(value: SSAValue) -> Attribute:
     """Returns the element type of a tensor value, ranked or not."""
     type_ = value.type
     if isinstance(type_, UnrankedTensorType):
-        return type_.element_type  # pyright: ignore[reportUnknownVariableType,reportUnknownMemberType]  # as above
+        return cast("UnrankedTensorType[Attribute]", type_).element_type
     return tensor_of(value).element_type
 
 
 def static_shape(type: Attribute) -> tuple[int, ...] | None:
     """Returns the dimensions of a tensor type where all are numbers, else None."""
+    known: tuple[int, ...] | None = getattr(type, "_ge_static", _NOT_ASKED)  # as in `shape_of`
+    if known is not _NOT_ASKED:
+        return known
     if not is_tensor(type):
         return None
-    if "_ge_static" not in (known := vars(type)):  # as in `shape_of`
-        sizes = type.get_shape()
-        known["_ge_static"] = None if DYNAMIC_INDEX in sizes else sizes
-    return known["_ge_static"]
+    sizes = type.get_shape()
+    known = vars(type)["_ge_static"] = None if DYNAMIC_INDEX in sizes else sizes
+    return known
 
 
 def num_elements(type: Attribute) -> int | None:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from xdsl.ir import Operation
-from xdsl.traits import is_side_effect_free
 from xdsl.utils.exceptions import InterpretationError
 
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp, array_constant, constant_array, constant_attr
+from ge_dialect.ge.effects import is_side_effect_free
 from ge_dialect.ge.types import byte_size, compatible
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import TypeAlias
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
@@ -39,6 +40,10 @@ MAX_CASTS = 4
 """Casts in a row that a tolerant rule looks through."""
 
 
+_Pair: TypeAlias = tuple[Pattern, SSAValue | None]
+"""What an operand has to be, and what it is."""
+
+
 @dataclass(frozen=True)
 class Matcher:
     """Matches the patterns of one rule.
@@ -56,13 +61,13 @@ class Matcher:
         return islice(self._node(pattern, root, Match()), MAX_WAYS)
 
     def _node(self, pattern: Node, op: GEOp, so_far: Match) -> Iterator[Match]:
+        failures = self._attributes(pattern, op)
+        if failures and not self.explain:
+            return
         so_far = so_far.copy()
         so_far.ops.append(op)
         if pattern.name:
             so_far.named[pattern.name] = op
-        failures = self._attributes(pattern, op)
-        if failures and not self.explain:
-            return
         so_far.failures += failures
         orders = [tuple(op.operands)]
         if pattern.commutes and len(op.operands) == 2:
@@ -73,11 +78,19 @@ class Matcher:
                 continue
             pairs = list(zip(pattern.operands, values, strict=False))
             pairs += [(inner, getattr(op, port)) for port, inner in pattern.ports.items()]
-            yield from self._operands(pairs, op, so_far)
+            if self.explain or self._may_fit(pairs, op):
+                yield from self._operands(pairs, op, so_far)
 
-    def _operands(
-        self, pairs: Sequence[tuple[Pattern, SSAValue | None]], reader: GEOp, so_far: Match
-    ) -> Iterator[Match]:
+    def _may_fit(self, pairs: Sequence[_Pair], reader: GEOp) -> bool:
+        """Whether each operand is the result of such an op as it has to be, as far as one look
+        tells: most ways end here, before one of them is followed."""
+        return all(
+            value is None or self._producer(value, pattern, reader) is not None
+            for pattern, value in pairs
+            if isinstance(pattern, Node)
+        )
+
+    def _operands(self, pairs: Sequence[_Pair], reader: GEOp, so_far: Match) -> Iterator[Match]:
         if not pairs:
             yield so_far
             return
@@ -110,7 +123,8 @@ class Matcher:
         self, pattern: Node, value: SSAValue, reader: GEOp, so_far: Match
     ) -> Iterator[Match]:
         if (found := self._producer(value, pattern, reader)) is None:
-            yield from self._stop(so_far, self._another_op(pattern, value, reader))
+            if self.explain:
+                yield from self._stop(so_far, self._another_op(pattern, value, reader))
             return
         op, casts = found
         if casts and not self._tolerant:

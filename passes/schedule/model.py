@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.traits import is_side_effect_free
 
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.ge.effects import is_side_effect_free
 from ge_dialect.ge.greatest import byte_size
 from ge_dialect.ge.structure import FusionOp, IfOp, LoopOp
 from ge_dialect.passes.zero_copy.marks import parts_of, views_of, written_value

@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.traits import is_side_effect_free
 
 from ge_dialect.ge.attention import DropoutOp
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.ge.effects import is_side_effect_free
 from ge_dialect.ge.greatest import num_elements
 from ge_dialect.ge.picking import parts_of
 from ge_dialect.ge.structure import FusionOp, yield_of
