@@ -94,14 +94,12 @@ class ConstantFoldPass(ModulePass):
 
 def _is_empty(op: Operation) -> bool:
     """Whether nothing but results without elements comes of an op."""
-    return (
-        isinstance(op, GEOp)
-        and not isinstance(op, ConstantOp)
-        and bool(op.results)
-        and all(0 in (static_shape(result.type) or ()) for result in op.results)
-        and not op.regions
-        and is_side_effect_free(op)
-    )
+    if not isinstance(op, GEOp) or isinstance(op, ConstantOp) or not op.results:
+        return False
+    for result in op.results:
+        if 0 not in (static_shape(result.type) or ()):
+            return False
+    return not op.regions and is_side_effect_free(op)
 
 
 def _fold_empty(op: Operation) -> int:

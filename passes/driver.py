@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp, UnknownLoc
@@ -52,12 +53,13 @@ def is_dead(op: Operation) -> bool:
     for result in op.results:
         if result.first_use is not None:
             return False
-    return (
-        bool(op.results)
-        and not op.has_trait(IsTerminator)
-        and not op.has_trait(SymbolOpInterface)
-        and is_side_effect_free(op)
-    )
+    return bool(op.results) and not _is_needed(type(op)) and is_side_effect_free(op)
+
+
+@cache
+def _is_needed(op_class: type[Operation]) -> bool:
+    """Whether ops of a class are there for something else than their results."""
+    return op_class.has_trait(IsTerminator) or op_class.has_trait(SymbolOpInterface)
 
 
 def can_stand_for(value: SSAValue, result: SSAValue) -> bool:
@@ -122,8 +124,8 @@ class _Index:
         """Whether an op may be a root, or nobody reads its first result."""
         if type(op) in self._by_root:
             return True
-        results = op.results
-        return len(results) > 0 and results[0].first_use is None
+        first = next(iter(op.results), None)
+        return first is not None and first.first_use is None
 
     def of(self, op: Operation) -> Sequence[Rewrite]:
         """Returns the patterns to try at an op, in order."""
@@ -216,9 +218,10 @@ class Driver:
         self._push(op)
 
     def _removed(self, op: Operation) -> None:
-        for inner in op.walk():
-            self._push_owners(inner.operands)
-        for inner in op.walk():
+        ops = list(op.walk()) if op.regions else (op,)
+        for inner in ops:
+            self._push_owners(operands_of(inner))
+        for inner in ops:
             self.worklist.pop(inner, None)
 
     def _replaced(self, op: Operation, values: Sequence[SSAValue | None]) -> None:

@@ -104,6 +104,7 @@ def quicken_ir() -> None:
         (OpDef, "verify", _verify_op),
         (SSAValues, "__getitem__", _value_at),
         (OpOperands, "__getitem__", _operand_at),
+        (OpOperands, "__setitem__", _set_operand),
         (Operation, "operands", property(_operands_of, Operation.operands.fset)),
     ):
         setattr(owner, name, method)
@@ -170,6 +171,17 @@ def _value_at(self: SSAValues, index: int | slice) -> Any:
 def _operand_at(self: Any, index: int | slice) -> Any:
     """As `OpOperands.__getitem__`."""
     return _value_at(self._op._operands, index)
+
+
+def _set_operand(self: Any, index: int, operand: SSAValue) -> None:
+    """As `OpOperands.__setitem__`."""
+    op = self._op
+    operands = list(op._operands)
+    use = op._operand_uses[index]
+    operands[index].remove_use(use)
+    operand.add_use(use)
+    operands[index] = operand
+    op._operands = SSAValues(operands)
 
 
 def _operands_of(self: Operation) -> OpOperands:

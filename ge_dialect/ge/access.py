@@ -36,10 +36,15 @@ def operands_of(op: Operation) -> tuple[SSAValue, ...]:
 _at: Callable[[Any, int], Any] = vars(tuple)["__getitem__"]
 
 
+def operand_at(op: Operation, index: int) -> SSAValue:
+    """Returns an operand by its number."""
+    return _at(operands_of(op), index)
+
+
 @dataclass(frozen=True)
 class _Operand(BeforeVariadicSingleAccessor):
     def __get__(self, obj: Operation, objtype: type[Operation] | None = None) -> Any:
-        return _at(operands_of(obj), self.idx)
+        return _at(obj._operands, self.idx)  # pyright: ignore[reportPrivateUsage]  # as above
 
 
 @dataclass(frozen=True)

@@ -6,16 +6,21 @@ from functools import cache
 
 from xdsl import traits
 from xdsl.ir import Operation
-from xdsl.traits import MemoryEffect, NoMemoryEffect
+from xdsl.traits import MemoryEffect, NoMemoryEffect, RecursiveMemoryEffect
 
 
 def is_side_effect_free(op: Operation) -> bool:
     """Whether an op has no effect for sure."""
-    return _is_pure(type(op)) or traits.is_side_effect_free(op)
+    if _has_only(type(op), NoMemoryEffect):
+        return True
+    if _has_only(type(op), RecursiveMemoryEffect):
+        blocks = [block for region in op.regions for block in region.blocks]
+        return all(is_side_effect_free(inner) for block in blocks for inner in block.ops)
+    return traits.is_side_effect_free(op)
 
 
 @cache
-def _is_pure(op_class: type[Operation]) -> bool:
-    """Whether no op of a class has an effect, whatever is in it."""
+def _has_only(op_class: type[Operation], effect: type[MemoryEffect]) -> bool:
+    """Whether all that is known of the effects of a class is of one kind."""
     found = op_class.get_traits_of_type(MemoryEffect)
-    return bool(found) and all(isinstance(one, NoMemoryEffect) for one in found)
+    return bool(found) and all(isinstance(one, effect) for one in found)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from xdsl.ir import SSAValue
 
 from ge_dialect import remarks
+from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.attention import FlashAttentionOp
 from ge_dialect.ge.base import Engine, GEOp
 from ge_dialect.ge.dtypes import dtype_of
@@ -86,7 +87,8 @@ class Chooser:
         self.chunks: dict[int, int] = {}
         self.fits: dict[tuple[int, ...], Fit] = {}
         self.computing: dict[int, float] = {}
-        self.readers: dict[tuple[SSAValue, int, int], Role | None] = {}
+        self.readers: dict[tuple[int, int], dict[SSAValue, Role]] = {}
+        self.elements: dict[tuple[int, int], int] = {}
 
     def run(self) -> None:
         """Joins pairs until none is left that is legal and saves bytes."""
@@ -144,30 +146,32 @@ class Chooser:
 
     def _consider_siblings(self, value: SSAValue, one: Group, other: Group) -> None:
         if one.products or other.products:
-            if any(self._reader(value, group) is not Role.CONTRACT for group in (one, other)):
+            if self._first_reads(one).get(value) is not Role.CONTRACT:
                 return
-        elif elements_of(one) != elements_of(other):
+            if self._first_reads(other).get(value) is not Role.CONTRACT:
+                return
+        elif self._elements(one) != self._elements(other):
             return
         self._consider(one, other) if one.order < other.order else self._consider(other, one)
 
-    def _reader(self, value: SSAValue, group: Group) -> Role | None:
-        """Returns the role of an op of a group that reads a value as its first operand."""
-        key = (value, group.number, group.version)
-        if key not in self.readers:
-            self.readers[key] = self._first_reader(value, group)
-        return self.readers[key]
+    def _first_reads(self, group: Group) -> dict[SSAValue, Role]:
+        """Returns what ops of a group read as their first operand, views and the arguments of
+        kernels included, with the role of the first op that does."""
+        key = (group.number, group.version)
+        if (found := self.readers.get(key)) is None:
+            found = self.readers[key] = {}
+            for op in group.leaves.values():
+                operand = next(iter(operands_of(op)), None)
+                while operand is not None:
+                    found.setdefault(operand, role_of(type(op)))
+                    operand = _behind(operand, self.groups)
+        return found
 
-    def _first_reader(self, value: SSAValue, group: Group) -> Role | None:
-        groups = self.groups
-        for op in group.leaves.values():
-            if not op.operands:
-                continue
-            operand = op.operands[0]
-            while operand is not value and (other := _behind(operand, groups)) is not None:
-                operand = other
-            if operand is value:
-                return role_of(type(op))
-        return None
+    def _elements(self, group: Group) -> int:
+        key = (group.number, group.version)
+        if (found := self.elements.get(key)) is None:
+            found = self.elements[key] = elements_of(group)
+        return found
 
     def _consider(self, first: Group, last: Group) -> None:
         if first is last or not (first.open and last.open):
