@@ -25,7 +25,7 @@ def in_kernel(op: Operation) -> bool:
 def reads_of(op: Operation) -> Sequence[SSAValue]:
     """Returns what an op and the ops in its regions read; of a kernel, what it is given."""
     if not op.regions or op.has_trait(IsolatedFromAbove):
-        return op.operands
+        return operands_of(op)
     return [value for inner in op.walk() for value in inner.operands]
 
 

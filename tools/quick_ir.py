@@ -99,6 +99,7 @@ def quicken_ir() -> None:
         (Block, "walk", _walk_block),
         (Operation, "walk", _walk_op),
         (Operation, "__init__", _init_op),
+        (Operation, "clone", _clone_op),
         (IRDLOperation, "__post_init__", _add_defaults),
         (Attribute, "__post_init__", _check_attribute),
         (OpDef, "verify", _verify_op),
@@ -244,6 +245,29 @@ def _walk_from(op: Operation | None, *, alone: bool = False) -> Iterator[Operati
             op = following
         if op is None and behind:
             op = behind.pop()
+
+
+_clone_with_regions = Operation.clone
+
+
+def _clone_op(
+    self: Operation,
+    value_mapper: dict[SSAValue, SSAValue] | None = None,
+    block_mapper: dict[Block, Block] | None = None,
+    *,
+    clone_name_hints: bool = True,
+    clone_operands: bool = True,
+) -> Operation:
+    """As `Operation.clone`, which gives an op its operands after those in its regions are there;
+    where it has none they are there at once."""
+    clone = _clone_with_regions if self.regions else Operation.clone_without_regions
+    return clone(
+        self,
+        value_mapper,
+        block_mapper,
+        clone_name_hints=clone_name_hints,
+        clone_operands=clone_operands,
+    )
 
 
 def _init_op(

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
+from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import constant_attr, constant_scalar
 from ge_dialect.ge.dtypes import is_float
@@ -62,33 +63,45 @@ class Matcher:
 
     def _node(self, pattern: Node, op: GEOp, so_far: Match) -> Iterator[Match]:
         failures = self._attributes(pattern, op)
-        if failures and not self.explain:
+        ways = self._ways(pattern, op)
+        if not self.explain and (failures or not ways):
             return
         so_far = so_far.copy()
         so_far.ops.append(op)
         if pattern.name:
             so_far.named[pattern.name] = op
         so_far.failures += failures
-        orders = [tuple(op.operands)]
-        if pattern.commutes and len(op.operands) == 2:
-            orders.append(orders[0][::-1])
-        for values in orders:
-            if len(values) < len(pattern.operands):
+        for pairs in ways:
+            if len(pairs) < len(pattern.operands):
                 yield from self._stop(so_far, self._too_few(pattern, op))
-                continue
-            pairs = list(zip(pattern.operands, values, strict=False))
-            pairs += [(inner, getattr(op, port)) for port, inner in pattern.ports.items()]
-            if self.explain or self._may_fit(pairs, op):
+            else:
                 yield from self._operands(pairs, op, so_far)
 
+    def _ways(self, pattern: Node, op: GEOp) -> list[list[_Pair]]:
+        """Returns the orders of operands, each with what it has to be; where nobody asks why, those
+        alone that fit as far as one look tells, which are few."""
+        operands = operands_of(op)
+        orders = [operands]
+        if pattern.commutes and len(operands) == 2:
+            orders.append(operands[::-1])
+        if len(operands) < len(pattern.operands):
+            return [[] for _ in orders]
+        ways: list[list[_Pair]] = []
+        for values in orders:
+            pairs: list[_Pair] = list(zip(pattern.operands, values, strict=False))
+            pairs += [(inner, getattr(op, port)) for port, inner in pattern.ports.items()]
+            if self.explain or self._may_fit(pairs, op):
+                ways.append(pairs)
+        return ways
+
     def _may_fit(self, pairs: Sequence[_Pair], reader: GEOp) -> bool:
-        """Whether each operand is the result of such an op as it has to be, as far as one look
-        tells: most ways end here, before one of them is followed."""
-        return all(
-            value is None or self._producer(value, pattern, reader) is not None
-            for pattern, value in pairs
-            if isinstance(pattern, Node)
-        )
+        """Whether each operand is the result of such an op as it has to be."""
+        for pattern, value in pairs:
+            if value is None or not isinstance(pattern, Node):
+                continue
+            if self._producer(value, pattern, reader) is None:
+                return False
+        return True
 
     def _operands(self, pairs: Sequence[_Pair], reader: GEOp, so_far: Match) -> Iterator[Match]:
         if not pairs:
