@@ -55,6 +55,8 @@ class ConstantFoldPass(ModulePass):
     def _fold_block(self, block: Block) -> int:
         folded = 0
         for op in list(block.ops):
+            if isinstance(op, ConstantOp):
+                continue
             if not isinstance(op, FusionOp):  # a kernel's body is what the kernel does
                 for region in op.regions:
                     folded += sum(self._fold_block(inner) for inner in region.blocks)
@@ -94,7 +96,7 @@ class ConstantFoldPass(ModulePass):
 
 def _is_empty(op: Operation) -> bool:
     """Whether nothing but results without elements comes of an op."""
-    if not isinstance(op, GEOp) or isinstance(op, ConstantOp) or not op.results:
+    if not isinstance(op, GEOp) or not op.results:
         return False
     for result in op.results:
         if 0 not in (static_shape(result.type) or ()):

@@ -97,6 +97,8 @@ def quicken_ir() -> None:
         (IRDLOperation, "__post_init__", _add_defaults),
         (Attribute, "__post_init__", _check_attribute),
         (OpDef, "verify", verify_op),
+        (Block, "_attach_op", _attach_op),
+        (SSAValue, "erase", _erase_value),
         (SSAValues, "__getitem__", _value_at),
         (OpOperands, "__getitem__", _operand_at),
         (OpOperands, "__setitem__", _set_operand),
@@ -240,6 +242,25 @@ def _walk_from(op: Operation | None, *, alone: bool = False) -> Iterator[Operati
         if op is None and behind:
             op = behind.pop()
 
+
+def _attach_op(self: Block, operation: Operation) -> None:
+    """As `Block._attach_op`: no block is in an op without regions."""
+    if operation.regions or operation.parent:
+        _attach_checked(self, operation)
+    else:
+        operation.parent = self
+
+
+_attach_checked: Callable[[Block, Operation], None] = vars(Block)["_attach_op"]
+
+
+def _erase_value(self: SSAValue, safe_erase: bool = True) -> None:
+    """As `SSAValue.erase`: where nobody reads the value there is nothing to do."""
+    if self.first_use is not None:
+        _erase_read_value(self, safe_erase)
+
+
+_erase_read_value = SSAValue.erase
 
 _clone_with_regions = Operation.clone
 

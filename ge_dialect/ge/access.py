@@ -19,6 +19,7 @@ from xdsl.irdl import (
     OptionalAttrAccessor,
     SameOptionalAccessor,
     SingleAttrAccessor,
+    UniqueVariadicAccessor,
     VariadicAttrAccessor,
     VarIRConstruct,
 )
@@ -58,6 +59,15 @@ class _OptionalOperand(SameOptionalAccessor):
     def __get__(self, obj: Operation, objtype: type[Operation] | None = None) -> Any:
         operands = operands_of(obj)
         return _at(operands, self.idx) if len(operands) == self.num_defs else None
+
+
+@dataclass(frozen=True)
+class _OnlyVariadic(UniqueVariadicAccessor):
+    def __get__(self, obj: Operation, objtype: type[Operation] | None = None) -> Any:
+        is_operand = self.construct is VarIRConstruct.OPERAND
+        values = operands_of(obj) if is_operand else obj.results
+        # A slice keeps xDSL's subclass of tuple, which all of it is already.
+        return values if self.num_defs == 1 else self.index(values)
 
 
 _SINGLE: dict[VarIRConstruct, type[BeforeVariadicSingleAccessor]] = {
@@ -104,6 +114,8 @@ def _quick(accessor: Any) -> Any | None:
         return _SINGLE[accessor.construct](accessor.construct, accessor.idx)
     if kind is SameOptionalAccessor and accessor.construct is VarIRConstruct.OPERAND:
         return _OptionalOperand(accessor.construct, accessor.idx, accessor.num_defs)
+    if kind is UniqueVariadicAccessor and accessor.construct in _SINGLE:
+        return _OnlyVariadic(accessor.construct, accessor.idx, accessor.num_defs)
     if kind in _SEGMENTS and accessor.construct in _SINGLE:
         return _SEGMENTS[kind](accessor.construct, accessor.idx, accessor.option)
     return None

@@ -319,7 +319,7 @@ def same_element_types(*values: SSAValue) -> Attribute:
         VerifyException: They differ.
     """
     types = [tensor_of(value).element_type for value in values]
-    if any(type_ != types[0] for type_ in types):
+    if types.count(types[0]) < len(types):
         shown = ", ".join(str(type_) for type_ in types)
         raise VerifyException(f"expected operands of one element type, got {shown}")
     return types[0]

@@ -114,8 +114,11 @@ def static_shape(type: Attribute) -> tuple[int, ...] | None:
 
 def num_elements(type: Attribute) -> int | None:
     """Returns how many elements a tensor type has; None where a dimension is not a number."""
-    sizes = static_shape(type)
-    return None if sizes is None else prod(sizes)
+    known: int | None = getattr(type, "_ge_elements", _NOT_ASKED)  # as in `shape_of`
+    if known is _NOT_ASKED:
+        sizes = static_shape(type)
+        known = vars(type)["_ge_elements"] = None if sizes is None else prod(sizes)
+    return known
 
 
 def byte_size(type: Attribute) -> int | None:
@@ -123,10 +126,13 @@ def byte_size(type: Attribute) -> int | None:
 
     Exact integers: a shape of 2**40 elements gives its exact number.
     """
-    elements = num_elements(type)
-    if elements is None or not is_tensor(type):
-        return None
-    return elements * dtype_of(type.element_type).storage_bytes
+    known: int | None = getattr(type, "_ge_bytes", _NOT_ASKED)  # as in `shape_of`
+    if known is _NOT_ASKED:
+        known, elements = None, num_elements(type)
+        if elements is not None and is_tensor(type):
+            known = elements * dtype_of(type.element_type).storage_bytes
+        vars(type)["_ge_bytes"] = known
+    return known
 
 
 def compatible(actual: Attribute, inferred: Attribute) -> bool:
@@ -201,6 +207,8 @@ def broadcast_shapes(shapes: Sequence[Shape]) -> Shape:
     Raises:
         VerifyException: Two dimensions are different numbers and neither is 1.
     """
+    if shapes and shapes.count(shapes[0]) == len(shapes):
+        return shapes[0]
     rank = max((len(shape) for shape in shapes), default=0)
     padded = [(1,) * (rank - len(shape)) + tuple(shape) for shape in shapes]
     return tuple(_broadcast_dim([shape[i] for shape in padded], shapes) for i in range(rank))
