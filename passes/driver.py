@@ -114,27 +114,26 @@ class _Index:
     give its operands, which are few combinations in a graph."""
 
     def __init__(self, patterns: Sequence[Rewrite]):
-        self._by_root: dict[type[Operation], list[Rewrite]] = defaultdict(list)
+        self.by_root: dict[type[Operation], list[Rewrite]] = defaultdict(list)
         for pattern in sorted(patterns, key=lambda p: -p.benefit):
             for root in pattern.roots:
-                self._by_root[root].append(pattern)
+                self.by_root[root].append(pattern)
         self._known: dict[tuple[type, frozenset[type]], Sequence[Rewrite]] = {}
-
-    def is_work(self, op: Operation) -> bool:
-        """Whether an op may be a root, or nobody reads its first result."""
-        if type(op) in self._by_root:
-            return True
-        first = next(iter(op.results), None)
-        return first is not None and first.first_use is None
 
     def of(self, op: Operation) -> Sequence[Rewrite]:
         """Returns the patterns to try at an op, in order."""
-        if (patterns := self._by_root.get(type(op))) is None:
+        if (patterns := self.by_root.get(type(op))) is None:
             return ()
         key = type(op), frozenset([type(value.owner) for value in operands_of(op)])
         if (found := self._known.get(key)) is None:
             found = self._known[key] = [one for one in patterns if _may_read(one, key[1])]
         return found
+
+
+def _is_unread(op: Operation) -> bool:
+    """Whether nobody reads the first result of an op."""
+    first = next(iter(op.results), None)
+    return first is not None and first.first_use is None
 
 
 def _may_read(pattern: Rewrite, owners: Iterable[type]) -> bool:
@@ -158,15 +157,22 @@ class Driver:
     rewrites: Counter[str] = field(default_factory=Counter[str])
     recent: list[str] = field(default_factory=list[str])
 
+    def __post_init__(self) -> None:
+        self._index = _Index(self.patterns)
+
     def run(self, module: ModuleOp) -> bool:
-        """Rewrites `module` in place; returns whether anything changed.
+        """Rewrites `module` in place; returns whether anything changed. May be called again.
 
         Raises:
             GEError: The budget of rewrites is spent: two patterns undo each other.
         """
-        index = _Index(self.patterns)
+        self.rewrites.clear()
+        self.recent.clear()
+        index, roots = self._index, self._index.by_root
         ops = [op for op in module.walk(region_first=self.inside_out) if op is not module]
-        self.worklist = dict.fromkeys([op for op in reversed(ops) if index.is_work(op)])
+        self.worklist = dict.fromkeys(
+            [op for op in reversed(ops) if type(op) in roots or _is_unread(op)]
+        )
         budget = max(LEAST_BUDGET, REWRITES_PER_OP * len(ops))
         rewriter = _Rewriter(InsertPoint.at_end(module.body.block))
         rewriter.extend_from_listener(self._listener())

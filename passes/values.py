@@ -19,7 +19,8 @@ OpT = TypeVar("OpT", bound=Operation)
 
 def in_kernel(op: Operation) -> bool:
     """Whether an op is part of a fused kernel: what that does is decided."""
-    return type(op.parent_op()) is FusionOp
+    block = op.parent
+    return block is not None and type(block.parent_op()) is FusionOp
 
 
 def reads_of(op: Operation) -> Sequence[SSAValue]:

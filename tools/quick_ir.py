@@ -231,7 +231,7 @@ def _walk_from(op: Operation | None, *, alone: bool = False) -> Iterator[Operati
         alone = False
         yield op
         regions = op.regions
-        first = regions[0].first_block if len(regions) == 1 else None
+        first = regions[0].first_block if regions and len(regions) == 1 else None
         if first is not None and first.next_block is None:
             behind += [] if following is None else [following]
             op = first.first_op

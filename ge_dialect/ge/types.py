@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from math import prod
-from typing import Any, TypeAlias, TypeGuard, cast
+from typing import Any, TypeAlias, TypeGuard
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -83,7 +83,7 @@ def tensor_of(value: SSAValue) -> TensorT:
     type_ = value.type
     if not isinstance(type_, TensorType):
         raise VerifyException(f"expected a ranked tensor, got {type_}")
-    return cast("TensorT", type_)
+    return type_  # pyright: ignore[reportUnknownVariableType]  # of any element type
 
 
 def value_shape(value: SSAValue) -> Shape:
@@ -96,7 +96,7 @@ def element_type_of(value: SSAValue) -> Attribute:
     """Returns the element type of a tensor value, ranked or not."""
     type_ = value.type
     if isinstance(type_, UnrankedTensorType):
-        return cast("UnrankedTensorType[Attribute]", type_).element_type
+        return type_.element_type  # pyright: ignore[reportUnknownVariableType,reportUnknownMemberType]  # as above
     return tensor_of(value).element_type
 
 

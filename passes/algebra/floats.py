@@ -156,9 +156,10 @@ class MergePowersOfTwo(Simplify):
         inner = owner(op.lhs, MulOp)
         if inner is None or not inner.result.has_one_use():
             return None
-        first, second = powers_of_two(inner.rhs), powers_of_two(op.rhs)
-        array = array_of(op.rhs)
-        if first is None or second is None or array is None or first.size * second.size != 1:
+        if (first := powers_of_two(inner.rhs)) is None:
+            return None
+        second, array = powers_of_two(op.rhs), array_of(op.rhs)
+        if second is None or array is None or first.size * second.size != 1:
             return None
         import ml_dtypes
 

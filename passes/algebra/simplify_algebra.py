@@ -66,7 +66,7 @@ class SimplifyAlgebraPass(ModulePass):
         return not set(self.fast_math) - {MASKS}
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        rules = algebra_rules(self.fast_math)
+        driver = Driver(NAME, algebra_rules(self.fast_math))
         # The driver visits the users of what changed, not their users: once more until all stays.
-        while Driver(NAME, rules).run(op):
+        while driver.run(op):
             pass
