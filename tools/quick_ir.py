@@ -90,6 +90,7 @@ def quicken_ir() -> None:
     IRWithName.extract_valid_name = classmethod(_valid_name)  # pyright: ignore[reportAttributeAccessIssue]
     for owner, name, method in (
         (BlockOps, "__iter__", _ops_of),
+        (BlockOps, "__len__", _count_ops),
         (Block, "walk", _walk_block),
         (Operation, "walk", _walk_op),
         (Operation, "__init__", _init_op),
@@ -191,6 +192,14 @@ def _operands_of(self: Operation) -> OpOperands:
 def _ops_of(self: BlockOps) -> Iterator[Operation]:
     """As `BlockOps.__iter__`: begins at what is the first op now."""
     return _ops_from(self.block.first_op)
+
+
+def _count_ops(self: BlockOps) -> int:
+    """As `BlockOps.__len__`, which every list of ops asks for."""
+    count, op = 0, self.block.first_op
+    while op is not None:
+        count, op = count + 1, op.next_op
+    return count
 
 
 def _ops_from(op: Operation | None) -> Iterator[Operation]:

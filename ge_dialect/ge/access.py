@@ -8,8 +8,10 @@ left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.ir import Operation, SSAValue
@@ -82,22 +84,35 @@ class _Segments:
     def __get__(self, obj: Operation, objtype: type[Operation] | None = None) -> Any:
         assert isinstance(self, BaseAttrAccessor)
         attr = self.option.container(obj)[self.option.attribute_name]
-        if (sizes := vars(attr).get("_ge_sizes")) is None:
-            sizes = vars(attr)["_ge_sizes"] = cast("DenseArrayBase[Any]", attr).get_values()
+        if (spans := vars(attr).get("_ge_spans")) is None:
+            spans = vars(attr)["_ge_spans"] = _spans_of(cast("DenseArrayBase[Any]", attr))
         is_operand = self.construct is VarIRConstruct.OPERAND
-        return self.index(sizes, operands_of(obj) if is_operand else obj.results)
+        return self.take(operands_of(obj) if is_operand else obj.results, *spans[self.idx])
+
+    @abstractmethod
+    def take(self, values: Sequence[SSAValue], start: int, end: int) -> Any:
+        """Returns what is in a segment."""
+
+
+def _spans_of(sizes: DenseArrayBase[Any]) -> list[tuple[int, int]]:
+    """Returns where each segment begins and ends."""
+    ends = list(accumulate(sizes.get_values()))
+    return list(zip([0, *ends], ends, strict=False))
 
 
 class _SingleSegment(_Segments, SingleAttrAccessor):
-    pass
+    def take(self, values: Sequence[SSAValue], start: int, end: int) -> Any:
+        return _at(values, start)
 
 
 class _VariadicSegment(_Segments, VariadicAttrAccessor):
-    pass
+    def take(self, values: Sequence[SSAValue], start: int, end: int) -> Any:
+        return values[start:end]
 
 
 class _OptionalSegment(_Segments, OptionalAttrAccessor):
-    pass
+    def take(self, values: Sequence[SSAValue], start: int, end: int) -> Any:
+        return _at(values, start) if start < end else None
 
 
 _SEGMENTS: dict[type, type[BaseAttrAccessor]] = {
