@@ -44,7 +44,6 @@ _GETTERS: tuple[tuple[type, str, str], ...] = (
     (BlockArgument, "owner", "block"),
     (Operation, "next_op", "_next_op"),
     (Operation, "prev_op", "_prev_op"),
-    (IRWithName, "name_hint", "_name"),
     (Use, "operation", "_operation"),
     (Use, "index", "_index"),
 )
@@ -88,6 +87,7 @@ def quicken_ir() -> None:
         setattr(owner, "__eq__", object.__eq__)  # noqa: B010  # pyright knows better
         setattr(owner, "__hash__", object.__hash__)  # noqa: B010
     IRWithName.extract_valid_name = classmethod(_valid_name)  # pyright: ignore[reportAttributeAccessIssue]
+    setattr(IRWithName, "name_hint", property(attrgetter("_name"), _set_name))  # noqa: B010  # as above
     for owner, name, method in (
         (BlockOps, "__iter__", _ops_of),
         (BlockOps, "__len__", _count_ops),
@@ -155,6 +155,13 @@ def _valid_name(cls: type[IRWithName], name: str | None) -> str | None:
     if (found := _NAMES.get(name)) is None and name is not None:
         found = _NAMES[name] = _extract_name(cls, name)
     return found
+
+
+def _set_name(self: IRWithName, name: str | None) -> None:
+    """As the setter of `IRWithName.name_hint`."""
+    if (found := _NAMES.get(name)) is None and name is not None:
+        found = _valid_name(type(self), name)
+    self._name = found  # pyright: ignore[reportPrivateUsage]  # of the same class in xDSL
 
 
 _at: Callable[[Any, Any], Any] = vars(tuple)["__getitem__"]

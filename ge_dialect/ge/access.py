@@ -59,7 +59,7 @@ class _Result(BeforeVariadicSingleAccessor):
 @dataclass(frozen=True)
 class _OptionalOperand(SameOptionalAccessor):
     def __get__(self, obj: Operation, objtype: type[Operation] | None = None) -> Any:
-        operands = operands_of(obj)
+        operands = obj._operands  # pyright: ignore[reportPrivateUsage]  # as above
         return _at(operands, self.idx) if len(operands) == self.num_defs else None
 
 
@@ -78,13 +78,13 @@ _SINGLE: dict[VarIRConstruct, type[BeforeVariadicSingleAccessor]] = {
 }
 
 
-class _Segments:
+class _Segments(BaseAttrAccessor):
     """Reads the sizes of the segments, which are packed bytes in an attribute, once."""
 
     def __get__(self, obj: Operation, objtype: type[Operation] | None = None) -> Any:
-        assert isinstance(self, BaseAttrAccessor)
-        attr = self.option.container(obj)[self.option.attribute_name]
-        if (spans := vars(attr).get("_ge_spans")) is None:
+        option = self.option
+        attr = (obj.properties if option.as_property else obj.attributes)[option.attribute_name]
+        if (spans := getattr(attr, "_ge_spans", None)) is None:
             spans = vars(attr)["_ge_spans"] = _spans_of(cast("DenseArrayBase[Any]", attr))
         is_operand = self.construct is VarIRConstruct.OPERAND
         return self.take(operands_of(obj) if is_operand else obj.results, *spans[self.idx])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
@@ -137,12 +136,13 @@ class Chooser:
         for other in self._neighbours(value, users, group):
             self._consider_siblings(value, group, other)
 
-    def _neighbours(self, value: SSAValue, users: dict[int, None], group: Group) -> Iterator[Group]:
-        if self.groups.is_constant(value) or len(users) < 2:
-            return
+    def _neighbours(self, value: SSAValue, users: dict[int, None], group: Group) -> list[Group]:
+        if len(users) < 2 or self.groups.is_constant(value):
+            return []
         others = [self.groups.groups[number] for number in users if number != group.number]
-        others.sort(key=lambda other: (abs(other.order - group.order), other.order))
-        yield from others[:_SIBLINGS]
+        if len(others) > 1:
+            others.sort(key=lambda other: (abs(other.order - group.order), other.order))
+        return others[:_SIBLINGS]
 
     def _consider_siblings(self, value: SSAValue, one: Group, other: Group) -> None:
         if one.products or other.products:
