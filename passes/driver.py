@@ -168,6 +168,7 @@ class Driver:
         """
         self.rewrites.clear()
         self.recent.clear()
+        self._counted = rewrites.active()
         index, roots = self._index, self._index.by_root
         ops = [op for op in module.walk(region_first=self.inside_out) if op is not module]
         self.worklist = dict.fromkeys(
@@ -194,7 +195,7 @@ class Driver:
         """Applies the first pattern that does something; returns whether one did."""
         rewriter.begin(op)
         self._location = op.location
-        counted = rewrites.active()
+        counted = self._counted
         if counted is not None and counted.spent:
             return False
         where = "" if counted is None else counted.where(op)
