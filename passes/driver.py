@@ -132,8 +132,9 @@ class _Index:
 
 def _is_unread(op: Operation) -> bool:
     """Whether nobody reads the first result of an op."""
-    first = next(iter(op.results), None)
-    return first is not None and first.first_use is None
+    for result in op.results:
+        return result.first_use is None
+    return False
 
 
 def _may_read(pattern: Rewrite, owners: Iterable[type]) -> bool:
