@@ -81,9 +81,12 @@ def fuse(locations: Iterable[LocationAttr]) -> LocationAttr:
     """
     places: dict[object, LocationAttr] = {}
     for location in locations:
+        if (known := getattr(location, "_ge_places", None)) is not None:
+            places.update(known)  # what is there already is equal to what takes its place
+            continue
         for place in (location,) if type(location) is NameLoc else places_of(location):
             # The name alone is hashed in a third of the time.
-            if isinstance(place, NameLoc) and isinstance(place.location, NoneAttr):
+            if type(place) is NameLoc and type(place.location) is NoneAttr:
                 places.setdefault(place.desc.data, place)
             else:
                 places.setdefault(place, place)
@@ -95,6 +98,7 @@ def fuse(locations: Iterable[LocationAttr]) -> LocationAttr:
     fused = object.__new__(FusedLoc)
     object.__setattr__(fused, "locations", ArrayAttr(tuple(places.values())))
     object.__setattr__(fused, "metadata", _NOWHERE)
+    vars(fused)["_ge_places"] = places  # for who fuses it with others
     return fused
 
 

@@ -14,12 +14,12 @@ from typing import Any
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.traits import is_side_effect_free
 
 from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.attributes import WeightAttr
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.ge.effects import is_side_effect_free
 from ge_dialect.ge.indexing import ShapeOp, SizeOp
 from ge_dialect.ge.sealed import SealedWeight
 from ge_dialect.ge.structure import HostCallOp, YieldOp

@@ -13,11 +13,12 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
-from xdsl.traits import IsolatedFromAbove, is_side_effect_free
+from xdsl.traits import IsolatedFromAbove
 
 from ge_dialect import remarks
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp, empty_constant
+from ge_dialect.ge.effects import is_side_effect_free
 from ge_dialect.ge.structure import FusionOp
 from ge_dialect.ge.types import is_tensor, shape_of, show_shape, static_shape, tensor_of
 from ge_dialect.interpreters.folding import (
@@ -56,6 +57,8 @@ class ConstantFoldPass(ModulePass):
         folded = 0
         cones = Cones(self.max_bytes)
         for op in list(block.ops):
+            if isinstance(op, ConstantOp):
+                continue
             if not isinstance(op, FusionOp):  # a kernel's body is what the kernel does
                 for region in op.regions:
                     folded += sum(self._fold_block(inner) for inner in region.blocks)
@@ -102,14 +105,12 @@ class ConstantFoldPass(ModulePass):
 
 def _is_empty(op: Operation) -> bool:
     """Whether nothing but results without elements comes of an op."""
-    return (
-        isinstance(op, GEOp)
-        and not isinstance(op, ConstantOp)
-        and bool(op.results)
-        and all(0 in (static_shape(result.type) or ()) for result in op.results)
-        and not op.regions
-        and is_side_effect_free(op)
-    )
+    if not isinstance(op, GEOp) or not op.results:
+        return False
+    for result in op.results:
+        if 0 not in (static_shape(result.type) or ()):
+            return False
+    return not op.regions and is_side_effect_free(op)
 
 
 def _fold_empty(op: Operation) -> int:

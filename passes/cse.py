@@ -10,10 +10,11 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import LocationAttr, ModuleOp
 from xdsl.ir import Attribute, Block, Operation
 from xdsl.passes import ModulePass
-from xdsl.traits import IsolatedFromAbove, is_side_effect_free
+from xdsl.traits import IsolatedFromAbove
 
 from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.base import GEOp
+from ge_dialect.ge.effects import is_side_effect_free
 from ge_dialect.locations import fuse
 from ge_dialect.passes import rewrites, statistics
 
@@ -54,9 +55,7 @@ def _walk(block: Block, outer: dict[Hashable, Operation], places: Places) -> int
                 merged += _walk(inner, {} if isolated else known, places)
         if not isinstance(op, GEOp) or op.regions or not is_side_effect_free(op):
             continue
-        key = _key(op)
-        if (earlier := known.get(key)) is None:
-            known[key] = op
+        if (earlier := _earlier(op, known)) is None:
             continue
         if not rewrites.permit(NAME, "merge", op):
             return merged
@@ -69,13 +68,24 @@ def _walk(block: Block, outer: dict[Hashable, Operation], places: Places) -> int
     return merged
 
 
-def _key(op: Operation) -> Hashable:
+def _earlier(op: Operation, known: dict[Hashable, Operation]) -> Operation | None:
+    """Returns the op of `known` that is equal to one; where there is none, adds it."""
+    alike: Hashable = (type(op), operands_of(op), tuple([result.type for result in op.results]))
+    # Properties cost most. Of ops on the same operands they are rarely needed to tell them apart;
+    # of constants they are all there is.
+    if operands_of(op):
+        if (first := known.setdefault(alike, op)) is op:
+            return None
+        if first.properties == op.properties:
+            return first
+    key = (alike, _properties(op))
+    return None if (found := known.setdefault(key, op)) is op else found
+
+
+def _properties(op: Operation) -> Hashable:
     properties = op.properties
-    return (
-        type(op),
-        operands_of(op),
-        tuple(properties.items() if len(properties) < 2 else sorted(properties.items(), key=_name)),
-        tuple([result.type for result in op.results]),
+    return tuple(
+        properties.items() if len(properties) < 2 else sorted(properties.items(), key=_name)
     )
 
 

@@ -10,16 +10,19 @@ from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp, UnknownLoc
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriterListener, RewritePattern
 from xdsl.rewriter import InsertPoint
-from xdsl.traits import IsTerminator, SymbolOpInterface, is_side_effect_free
+from xdsl.traits import IsTerminator, SymbolOpInterface
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.base import GEOp, set_type
+from ge_dialect.ge.effects import is_side_effect_free
 from ge_dialect.passes import rewrites, statistics
 
 REWRITES_PER_OP = 32
@@ -31,10 +34,13 @@ class Rewrite(RewritePattern, ABC):
 
     Attributes:
         roots: Classes of the op the pattern matches on; never a base class.
+        reads: Classes of ops: where the pattern does or says something, one of them gives an
+            operand of the root. None where an operand may come from anywhere.
         benefit: Higher is tried first; equal ones in the order they were given.
     """
 
     roots: ClassVar[tuple[type[Operation], ...]]
+    reads: ClassVar[tuple[type[Operation], ...]] = ()
     benefit: ClassVar[int] = 1
 
     @abstractmethod
@@ -47,12 +53,13 @@ def is_dead(op: Operation) -> bool:
     for result in op.results:
         if result.first_use is not None:
             return False
-    return (
-        bool(op.results)
-        and not op.has_trait(IsTerminator)
-        and not op.has_trait(SymbolOpInterface)
-        and is_side_effect_free(op)
-    )
+    return bool(op.results) and not _is_needed(type(op)) and is_side_effect_free(op)
+
+
+@cache
+def _is_needed(op_class: type[Operation]) -> bool:
+    """Whether ops of a class are there for something else than their results."""
+    return op_class.has_trait(IsTerminator) or op_class.has_trait(SymbolOpInterface)
 
 
 def can_stand_for(value: SSAValue, result: SSAValue) -> bool:
@@ -86,8 +93,52 @@ class _Rewriter(PatternRewriter):
     def begin(self, op: Operation) -> None:
         """Starts on another op."""
         self._current_operation = op
-        self.insertion_point = InsertPoint.before(op)
+        self._place = None
         self.has_done_action = False
+
+    @property
+    def insertion_point(self) -> InsertPoint:
+        """In front of the op, unless a pattern said another place; most never ask."""
+        if self._place is None:
+            assert self._current_operation is not None
+            self._place = InsertPoint.before(self._current_operation)
+        return self._place
+
+    @insertion_point.setter
+    def insertion_point(self, place: InsertPoint) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        self._place: InsertPoint | None = place
+
+
+class _Index:
+    """Finds the patterns that an op may be the root of: by its class, then by those of the ops that
+    give its operands, which are few combinations in a graph."""
+
+    def __init__(self, patterns: Sequence[Rewrite]):
+        self.by_root: dict[type[Operation], list[Rewrite]] = defaultdict(list)
+        for pattern in sorted(patterns, key=lambda p: -p.benefit):
+            for root in pattern.roots:
+                self.by_root[root].append(pattern)
+        self._known: dict[tuple[type, frozenset[type]], Sequence[Rewrite]] = {}
+
+    def of(self, op: Operation) -> Sequence[Rewrite]:
+        """Returns the patterns to try at an op, in order."""
+        if (patterns := self.by_root.get(type(op))) is None:
+            return ()
+        key = type(op), frozenset([type(value.owner) for value in operands_of(op)])
+        if (found := self._known.get(key)) is None:
+            found = self._known[key] = [one for one in patterns if _may_read(one, key[1])]
+        return found
+
+
+def _is_unread(op: Operation) -> bool:
+    """Whether nobody reads the first result of an op."""
+    for result in op.results:
+        return result.first_use is None
+    return False
+
+
+def _may_read(pattern: Rewrite, owners: Iterable[type]) -> bool:
+    return not pattern.reads or any(issubclass(owner, pattern.reads) for owner in owners)
 
 
 @dataclass
@@ -107,16 +158,24 @@ class Driver:
     rewrites: Counter[str] = field(default_factory=Counter[str])
     recent: list[str] = field(default_factory=list[str])
 
+    def __post_init__(self) -> None:
+        self._index = _Index(self.patterns)
+
     def run(self, module: ModuleOp) -> bool:
-        """Rewrites `module` in place; returns whether anything changed.
+        """Rewrites `module` in place; returns whether anything changed. May be called again.
 
         Raises:
             GEError: The budget of rewrites is spent: two patterns undo each other.
         """
-        by_root = self._index()
+        self.rewrites.clear()
+        self.recent.clear()
+        self._counted = rewrites.active()
+        index, roots = self._index, self._index.by_root
         ops = [op for op in module.walk(region_first=self.inside_out) if op is not module]
-        self.worklist = dict.fromkeys(reversed(ops))
-        budget = max(LEAST_BUDGET, REWRITES_PER_OP * len(self.worklist))
+        self.worklist = dict.fromkeys(
+            [op for op in reversed(ops) if type(op) in roots or _is_unread(op)]
+        )
+        budget = max(LEAST_BUDGET, REWRITES_PER_OP * len(ops))
         rewriter = _Rewriter(InsertPoint.at_end(module.body.block))
         rewriter.extend_from_listener(self._listener())
         while self.worklist:
@@ -125,9 +184,7 @@ class Driver:
                 continue
             if is_dead(op):
                 self._erase_dead(op)
-                continue
-            patterns = by_root.get(type(op))
-            if patterns is not None and self._apply_first(patterns, op, rewriter):
+            elif (patterns := index.of(op)) and self._apply_first(patterns, op, rewriter):
                 budget -= 1
                 if budget < 0:
                     raise self._too_many()
@@ -135,18 +192,11 @@ class Driver:
             statistics.count(self.pass_name, name, times)
         return bool(self.rewrites)
 
-    def _index(self) -> dict[type[Operation], list[Rewrite]]:
-        found: dict[type[Operation], list[Rewrite]] = defaultdict(list)
-        for pattern in sorted(self.patterns, key=lambda p: -p.benefit):
-            for root in pattern.roots:
-                found[root].append(pattern)
-        return found
-
     def _apply_first(self, patterns: Sequence[Rewrite], op: Operation, rewriter: _Rewriter) -> bool:
         """Applies the first pattern that does something; returns whether one did."""
         rewriter.begin(op)
         self._location = op.location
-        counted = rewrites.active()
+        counted = self._counted
         if counted is not None and counted.spent:
             return False
         where = "" if counted is None else counted.where(op)
@@ -176,9 +226,10 @@ class Driver:
         self._push(op)
 
     def _removed(self, op: Operation) -> None:
-        for inner in op.walk():
-            self._push_owners(inner.operands)
-        for inner in op.walk():
+        ops = list(op.walk()) if op.regions else (op,)
+        for inner in ops:
+            self._push_owners(operands_of(inner))
+        for inner in ops:
             self.worklist.pop(inner, None)
 
     def _replaced(self, op: Operation, values: Sequence[SSAValue | None]) -> None:

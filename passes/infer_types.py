@@ -70,7 +70,8 @@ class InferTypesPass(ModulePass):
         except VerifyException as error:
             where = location_name(op) or "an op without a name"
             raise GEError("GE0301", f"'{op.name}' at {where}: {error}") from error
-        statistics.count(NAME, "refined", int(changed))
+        if changed:
+            statistics.count(NAME, "refined")
         if self.fold_shapes and is_shape_computation(op):
             constants = evaluate_constant(op)
             if not isinstance(constants, str) and rewrites.permit(NAME, "evaluate", op):

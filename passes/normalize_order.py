@@ -16,9 +16,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.traits import is_side_effect_free
 
 from ge_dialect import remarks
+from ge_dialect.ge.effects import is_side_effect_free
 from ge_dialect.passes import rewrites, statistics
 from ge_dialect.passes.fusion.fuse_rules import blocks_of
 from ge_dialect.passes.values import reads_of

@@ -19,13 +19,14 @@ OpT = TypeVar("OpT", bound=Operation)
 
 def in_kernel(op: Operation) -> bool:
     """Whether an op is part of a fused kernel: what that does is decided."""
-    return type(op.parent_op()) is FusionOp
+    block = op.parent
+    return block is not None and type(block.parent_op()) is FusionOp
 
 
 def reads_of(op: Operation) -> Sequence[SSAValue]:
     """Returns what an op and the ops in its regions read; of a kernel, what it is given."""
     if not op.regions or op.has_trait(IsolatedFromAbove):
-        return op.operands
+        return operands_of(op)
     return [value for inner in op.walk() for value in inner.operands]
 
 

@@ -222,3 +222,13 @@ def test_rewrites_are_counted():
     with statistics.collect() as counts:
         Driver("ge-test", [NegToExp(), AbsToExp()]).run(module)
     assert counts == {("ge-test", "NegToExp"): 2, ("ge-test", "AbsToExp"): 1}
+
+
+class NegOfExpToAbs(NegToAbs):
+    reads = (ExpOp,)
+
+
+def test_a_pattern_is_tried_only_behind_the_ops_it_reads() -> None:
+    module = parse(unary("%a", "neg", "%x"), unary("%b", "exp", "%a"), unary("%y", "neg", "%b"))
+    Driver("ge-test", [NegOfExpToAbs()]).run(module)
+    assert names_of(module) == ["ge.neg", "ge.exp", "ge.abs"]

@@ -18,7 +18,10 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.test import TestOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from ge_dialect.ge.binary import AddOp
+from ge_dialect.ge.base import float_attr
+from ge_dialect.ge.normalization import RMSNormOp
 from ge_dialect.ge.pieces import ConcatOp
+from ge_dialect.ge.structure import FusionOp
 from ge_dialect.ge.activations import GeluOp
 from ge_dialect.ge.types import tensor_type
 from xdsl.dialects.builtin import f32
@@ -106,6 +109,15 @@ for op_class, operands, results, properties in (
     (GeluOp, [x], [kind], {}),
     (ConcatOp, [x, y], [tensor_type(f32, (8,))], {"axis": IntegerAttr(0, i64)}),
     (ConcatOp, [x, number], [kind], {"axis": IntegerAttr(0, i64)}),
+    (ConcatOp, [], [kind], {"axis": IntegerAttr(0, i64)}),
+    (ConcatOp, [x], [], {"axis": IntegerAttr(0, i64)}),
+    (RMSNormOp, [x], [kind], {"axis": IntegerAttr(-1, i64), "epsilon": float_attr(1e-5)}),
+    (RMSNormOp, [x, y], [kind], {"axis": IntegerAttr(-1, i64), "epsilon": float_attr(1e-5)}),
+    (RMSNormOp, [x, y, y], [kind], {"axis": IntegerAttr(-1, i64), "epsilon": float_attr(1e-5)}),
+    (RMSNormOp, [], [kind], {"axis": IntegerAttr(-1, i64), "epsilon": float_attr(1e-5)}),
+    (FusionOp, [x], [kind], {"kernel_name": StringAttr("k")}),
+    (ReturnOp, [x, y], [], {}),
+    (ReturnOp, [x, y], [kind], {}),
 ):
     made = op_class.create(operands=operands, result_types=results, properties=properties)
     try:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,6 +61,7 @@ class CompileOptions:
             once, before it is lowered. The plan is verified when it is saved or run.
         gears: For each gear the sizes of all symbols, `batch=1 seq=128`; one plan for each.
         outline: Whether repeated blocks, such as the layers of a transformer, are optimised once.
+        remarks: Whether passes tell what they did and did not do, for which they look closer.
     """
 
     target: str | None = None
@@ -86,6 +88,7 @@ class CompileOptions:
     verify_each: bool = False
     gears: tuple[str, ...] = ()
     outline: bool = True
+    remarks: bool = True
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ class CompiledPlan(RunnablePlan):
         name: Of the model.
         options: What was asked for.
         passes: What ran, in order.
-        remarks: What passes did and did not do.
+        remarks: What passes did and did not do; none where the options ask for none.
         nodes_before: Ops of the imported graph, constants left out.
         nodes_after: Ops of the fused graph, constants left out.
         unfused_bytes: Traffic of the imported graph, each op a kernel.
@@ -351,12 +354,17 @@ def compile(
         from ge_dialect.lowering.bufferize import donate
 
         donate(module, chosen.donated_inputs)
-    with remarks.collect() as found:
+    with remarks.collect() if _needs_remarks(chosen) else nullcontext() as found:
         run_passes(plan, watch, short)
-    plan.remarks = found.remarks
+    plan.remarks = () if found is None else found.remarks
     _check_fusions(plan)
     plan.compile_seconds = time.perf_counter() - started
     return plan
+
+
+def _needs_remarks(options: CompileOptions) -> bool:
+    asked = options.why_not or options.require_fusions or options.fusion_baseline
+    return options.remarks or bool(asked)
 
 
 def _check_fusions(plan: CompiledPlan) -> None:

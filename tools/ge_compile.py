@@ -131,7 +131,14 @@ def options_of(args: argparse.Namespace) -> CompileOptions:
         fusion_baseline=args.fusion_baseline,
         fusion_switch_file=args.fusion_switch_file,
         disabled_rules=names(args.disable_rules),
+        remarks=tells_remarks(args),
     )
+
+
+def tells_remarks(args: argparse.Namespace) -> bool:
+    """Whether something that is printed or written tells what passes did and did not do."""
+    files = (args.summary, result_path(args))
+    return args.verbose or not args.quiet or any(path is not None for path in files)
 
 
 def shape_advice(model: str, args: argparse.Namespace) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, TypeAlias, TypeVar
 
-from xdsl.dialects.builtin import UNKNOWN_LOC, MemRefType, TensorType
+from xdsl.dialects.builtin import UNKNOWN_LOC, DenseArrayBase, MemRefType, TensorType
 from xdsl.ir import (
     Attribute,
     Block,
@@ -31,18 +31,12 @@ from xdsl.ir import (
     Use,
 )
 from xdsl.irdl import (
-    AttrConstraint,
-    AttrSizedSegments,
     IRDLOperation,
     OpDef,
     OptionalDef,
-    RangeConstraint,
-    VariadicDef,
-    VerificationContext,
 )
-from xdsl.utils.exceptions import VerifyException
 
-from ge_dialect.ge.access import operands_of
+from ge_dialect.tools.quick_verify import verify_op
 
 _GETTERS: tuple[tuple[type, str, str], ...] = (
     (SSAValue, "type", "_type"),
@@ -50,11 +44,19 @@ _GETTERS: tuple[tuple[type, str, str], ...] = (
     (BlockArgument, "owner", "block"),
     (Operation, "next_op", "_next_op"),
     (Operation, "prev_op", "_prev_op"),
-    (IRWithName, "name_hint", "_name"),
     (Use, "operation", "_operation"),
     (Use, "index", "_index"),
 )
 """Properties that return a field: class, property, field."""
+
+_KEPT: tuple[tuple[type, str, str], ...] = (
+    (TensorType, "__hash__", "_ge_hash"),
+    (TensorType, "get_shape", "_ge_sizes"),
+    (MemRefType, "__hash__", "_ge_hash"),
+    (MemRefType, "get_shape", "_ge_sizes"),
+    (DenseArrayBase, "get_values", "_ge_values"),
+)
+"""Methods of what nobody changes that always return the same, and where that is kept."""
 
 _BY_IDENTITY: tuple[type, ...] = (SSAValue, Operation.__mro__[1], IRDLOperation)
 """Classes that compare and hash by identity, each in methods of its own."""
@@ -85,23 +87,28 @@ def quicken_ir() -> None:
         setattr(owner, "__eq__", object.__eq__)  # noqa: B010  # pyright knows better
         setattr(owner, "__hash__", object.__hash__)  # noqa: B010
     IRWithName.extract_valid_name = classmethod(_valid_name)  # pyright: ignore[reportAttributeAccessIssue]
+    setattr(IRWithName, "name_hint", property(attrgetter("_name"), _set_name))  # noqa: B010  # as above
     for owner, name, method in (
         (BlockOps, "__iter__", _ops_of),
+        (BlockOps, "__len__", _count_ops),
         (Block, "walk", _walk_block),
         (Operation, "walk", _walk_op),
         (Operation, "__init__", _init_op),
+        (Operation, "clone", _clone_op),
         (IRDLOperation, "__post_init__", _add_defaults),
         (Attribute, "__post_init__", _check_attribute),
-        (OpDef, "verify", _verify_op),
+        (OpDef, "verify", verify_op),
+        (Block, "_attach_op", _attach_op),
+        (SSAValue, "erase", _erase_value),
         (SSAValues, "__getitem__", _value_at),
         (OpOperands, "__getitem__", _operand_at),
+        (OpOperands, "__setitem__", _set_operand),
         (Operation, "operands", property(_operands_of, Operation.operands.fset)),
     ):
         setattr(owner, name, method)
     _quicken_checks()
-    for owner in (TensorType, MemRefType):
-        setattr(owner, "__hash__", _kept("_ge_hash", owner.__hash__))  # noqa: B010  # as above
-        setattr(owner, "get_shape", _kept("_ge_sizes", owner.get_shape))  # noqa: B010
+    for owner, name, field in _KEPT:
+        setattr(owner, name, _kept(field, vars(owner)[name]))
 
 
 _T = TypeVar("_T")
@@ -150,6 +157,13 @@ def _valid_name(cls: type[IRWithName], name: str | None) -> str | None:
     return found
 
 
+def _set_name(self: IRWithName, name: str | None) -> None:
+    """As the setter of `IRWithName.name_hint`."""
+    if (found := _NAMES.get(name)) is None and name is not None:
+        found = _valid_name(type(self), name)
+    self._name = found  # pyright: ignore[reportPrivateUsage]  # of the same class in xDSL
+
+
 _at: Callable[[Any, Any], Any] = vars(tuple)["__getitem__"]
 
 
@@ -164,6 +178,17 @@ def _operand_at(self: Any, index: int | slice) -> Any:
     return _value_at(self._op._operands, index)
 
 
+def _set_operand(self: Any, index: int, operand: SSAValue) -> None:
+    """As `OpOperands.__setitem__`."""
+    op = self._op
+    operands = list(op._operands)
+    use = op._operand_uses[index]
+    operands[index].remove_use(use)
+    operand.add_use(use)
+    operands[index] = operand
+    op._operands = SSAValues(operands)
+
+
 def _operands_of(self: Operation) -> OpOperands:
     """As `Operation.operands`."""
     view: Any = object.__new__(OpOperands)
@@ -174,6 +199,14 @@ def _operands_of(self: Operation) -> OpOperands:
 def _ops_of(self: BlockOps) -> Iterator[Operation]:
     """As `BlockOps.__iter__`: begins at what is the first op now."""
     return _ops_from(self.block.first_op)
+
+
+def _count_ops(self: BlockOps) -> int:
+    """As `BlockOps.__len__`, which every list of ops asks for."""
+    count, op = 0, self.block.first_op
+    while op is not None:
+        count, op = count + 1, op.next_op
+    return count
 
 
 def _ops_from(op: Operation | None) -> Iterator[Operation]:
@@ -214,7 +247,7 @@ def _walk_from(op: Operation | None, *, alone: bool = False) -> Iterator[Operati
         alone = False
         yield op
         regions = op.regions
-        first = regions[0].first_block if len(regions) == 1 else None
+        first = regions[0].first_block if regions and len(regions) == 1 else None
         if first is not None and first.next_block is None:
             behind += [] if following is None else [following]
             op = first.first_op
@@ -224,6 +257,48 @@ def _walk_from(op: Operation | None, *, alone: bool = False) -> Iterator[Operati
             op = following
         if op is None and behind:
             op = behind.pop()
+
+
+def _attach_op(self: Block, operation: Operation) -> None:
+    """As `Block._attach_op`: no block is in an op without regions."""
+    if operation.regions or operation.parent:
+        _attach_checked(self, operation)
+    else:
+        operation.parent = self
+
+
+_attach_checked: Callable[[Block, Operation], None] = vars(Block)["_attach_op"]
+
+
+def _erase_value(self: SSAValue, safe_erase: bool = True) -> None:
+    """As `SSAValue.erase`: where nobody reads the value there is nothing to do."""
+    if self.first_use is not None:
+        _erase_read_value(self, safe_erase)
+
+
+_erase_read_value = SSAValue.erase
+
+_clone_with_regions = Operation.clone
+
+
+def _clone_op(
+    self: Operation,
+    value_mapper: dict[SSAValue, SSAValue] | None = None,
+    block_mapper: dict[Block, Block] | None = None,
+    *,
+    clone_name_hints: bool = True,
+    clone_operands: bool = True,
+) -> Operation:
+    """As `Operation.clone`, which gives an op its operands after those in its regions are there;
+    where it has none they are there at once."""
+    clone = _clone_with_regions if self.regions else Operation.clone_without_regions
+    return clone(
+        self,
+        value_mapper,
+        block_mapper,
+        clone_name_hints=clone_name_hints,
+        clone_operands=clone_operands,
+    )
 
 
 def _init_op(
@@ -281,73 +356,6 @@ def _defaults_of(op_class: type[IRDLOperation]) -> tuple[_Defaults, _Defaults]:
         if not isinstance(one, OptionalDef) and one.default_value is not None
     ]
     return properties, attributes
-
-
-_Parts: TypeAlias = Sequence[RangeConstraint]
-_Checks: TypeAlias = tuple[_Parts, _Parts, Mapping[str, tuple[AttrConstraint, bool]]]
-"""What operands and results have to be, and properties; of these, whether an op may be without."""
-
-_verify_by_name = OpDef.verify
-
-
-def _verify_op(self: OpDef, op: Operation) -> None:
-    """As `OpDef.verify`, but parts are not looked up by name where all ops have as many of them.
-    What is wrong is verified again, for the message."""
-    if "_ge_checks" not in (known := vars(self)):
-        known["_ge_checks"] = _checks_of(self)
-    checks: _Checks | None = known["_ge_checks"]
-    if checks is None or not _fits(op, *checks):
-        _verify_by_name(self, op)
-        return
-    for trait in self.traits:
-        trait.verify(op)
-
-
-def _checks_of(definition: OpDef) -> _Checks | None:
-    """Returns what to verify of an op; None where ops of the definition differ in their parts."""
-    parts = (*definition.operands, *definition.results)
-    if definition.regions or definition.successors or definition.attributes:
-        return None
-    if any(isinstance(one, AttrSizedSegments) for one in definition.options):
-        return None
-    if any(isinstance(part, VariadicDef) for _, part in parts):
-        return None
-    return (
-        [part.constr for _, part in definition.operands],
-        [part.constr for _, part in definition.results],
-        {
-            name: (part.constr, isinstance(part, OptionalDef))
-            for name, part in definition.properties.items()
-        },
-    )
-
-
-def _fits(
-    op: Operation,
-    operands: _Parts,
-    results: _Parts,
-    properties: Mapping[str, tuple[AttrConstraint, bool]],
-) -> bool:
-    """Whether an op without regions has the parts that it should have."""
-    read, made, given = operands_of(op), op.results, op.properties
-    if len(read) != len(operands) or len(made) != len(results):
-        return False
-    if op.regions or op.successors or any(name not in properties for name in given):
-        return False
-    context = VerificationContext()
-    try:
-        for value, constraint in zip(read, operands, strict=True):
-            constraint.verify((value.type,), context)
-        for value, constraint in zip(made, results, strict=True):
-            constraint.verify((value.type,), context)
-        for name, (constraint, is_optional) in properties.items():
-            if (attribute := given.get(name)) is not None:
-                constraint.verify(attribute, context)
-            elif not is_optional:
-                return False
-    except VerifyException:
-        return False
-    return True
 
 
 def _check_attribute(self: Attribute) -> None:

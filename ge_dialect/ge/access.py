@@ -8,8 +8,10 @@ left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.ir import Operation, SSAValue
@@ -19,6 +21,7 @@ from xdsl.irdl import (
     OptionalAttrAccessor,
     SameOptionalAccessor,
     SingleAttrAccessor,
+    UniqueVariadicAccessor,
     VariadicAttrAccessor,
     VarIRConstruct,
 )
@@ -36,10 +39,15 @@ def operands_of(op: Operation) -> tuple[SSAValue, ...]:
 _at: Callable[[Any, int], Any] = vars(tuple)["__getitem__"]
 
 
+def operand_at(op: Operation, index: int) -> SSAValue:
+    """Returns an operand by its number."""
+    return _at(operands_of(op), index)
+
+
 @dataclass(frozen=True)
 class _Operand(BeforeVariadicSingleAccessor):
     def __get__(self, obj: Operation, objtype: type[Operation] | None = None) -> Any:
-        return _at(operands_of(obj), self.idx)
+        return _at(obj._operands, self.idx)  # pyright: ignore[reportPrivateUsage]  # as above
 
 
 @dataclass(frozen=True)
@@ -51,8 +59,17 @@ class _Result(BeforeVariadicSingleAccessor):
 @dataclass(frozen=True)
 class _OptionalOperand(SameOptionalAccessor):
     def __get__(self, obj: Operation, objtype: type[Operation] | None = None) -> Any:
-        operands = operands_of(obj)
+        operands = obj._operands  # pyright: ignore[reportPrivateUsage]  # as above
         return _at(operands, self.idx) if len(operands) == self.num_defs else None
+
+
+@dataclass(frozen=True)
+class _OnlyVariadic(UniqueVariadicAccessor):
+    def __get__(self, obj: Operation, objtype: type[Operation] | None = None) -> Any:
+        is_operand = self.construct is VarIRConstruct.OPERAND
+        values = operands_of(obj) if is_operand else obj.results
+        # A slice keeps xDSL's subclass of tuple, which all of it is already.
+        return values if self.num_defs == 1 else self.index(values)
 
 
 _SINGLE: dict[VarIRConstruct, type[BeforeVariadicSingleAccessor]] = {
@@ -61,28 +78,41 @@ _SINGLE: dict[VarIRConstruct, type[BeforeVariadicSingleAccessor]] = {
 }
 
 
-class _Segments:
+class _Segments(BaseAttrAccessor):
     """Reads the sizes of the segments, which are packed bytes in an attribute, once."""
 
     def __get__(self, obj: Operation, objtype: type[Operation] | None = None) -> Any:
-        assert isinstance(self, BaseAttrAccessor)
-        attr = self.option.container(obj)[self.option.attribute_name]
-        if (sizes := vars(attr).get("_ge_sizes")) is None:
-            sizes = vars(attr)["_ge_sizes"] = cast("DenseArrayBase[Any]", attr).get_values()
+        option = self.option
+        attr = (obj.properties if option.as_property else obj.attributes)[option.attribute_name]
+        if (spans := getattr(attr, "_ge_spans", None)) is None:
+            spans = vars(attr)["_ge_spans"] = _spans_of(cast("DenseArrayBase[Any]", attr))
         is_operand = self.construct is VarIRConstruct.OPERAND
-        return self.index(sizes, operands_of(obj) if is_operand else obj.results)
+        return self.take(operands_of(obj) if is_operand else obj.results, *spans[self.idx])
+
+    @abstractmethod
+    def take(self, values: Sequence[SSAValue], start: int, end: int) -> Any:
+        """Returns what is in a segment."""
+
+
+def _spans_of(sizes: DenseArrayBase[Any]) -> list[tuple[int, int]]:
+    """Returns where each segment begins and ends."""
+    ends = list(accumulate(sizes.get_values()))
+    return list(zip([0, *ends], ends, strict=False))
 
 
 class _SingleSegment(_Segments, SingleAttrAccessor):
-    pass
+    def take(self, values: Sequence[SSAValue], start: int, end: int) -> Any:
+        return _at(values, start)
 
 
 class _VariadicSegment(_Segments, VariadicAttrAccessor):
-    pass
+    def take(self, values: Sequence[SSAValue], start: int, end: int) -> Any:
+        return values[start:end]
 
 
 class _OptionalSegment(_Segments, OptionalAttrAccessor):
-    pass
+    def take(self, values: Sequence[SSAValue], start: int, end: int) -> Any:
+        return _at(values, start) if start < end else None
 
 
 _SEGMENTS: dict[type, type[BaseAttrAccessor]] = {
@@ -99,6 +129,8 @@ def _quick(accessor: Any) -> Any | None:
         return _SINGLE[accessor.construct](accessor.construct, accessor.idx)
     if kind is SameOptionalAccessor and accessor.construct is VarIRConstruct.OPERAND:
         return _OptionalOperand(accessor.construct, accessor.idx, accessor.num_defs)
+    if kind is UniqueVariadicAccessor and accessor.construct in _SINGLE:
+        return _OnlyVariadic(accessor.construct, accessor.idx, accessor.num_defs)
     if kind in _SEGMENTS and accessor.construct in _SINGLE:
         return _SEGMENTS[kind](accessor.construct, accessor.idx, accessor.option)
     return None

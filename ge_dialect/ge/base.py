@@ -11,6 +11,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cache, lru_cache
+from math import copysign
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from xdsl.dialects.builtin import (
@@ -283,12 +284,22 @@ def int_attr(value: int) -> IntegerAttr:
 
 def float_attr(value: float) -> FloatAttr:
     """Returns an `f32` property, rounded to f32."""
-    return FloatAttr(value, f32)
+    return _float_attr(value, copysign(1.0, value))
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _float_attr(value: float, sign: float) -> FloatAttr:
+    return FloatAttr(value, f32)  # the sign tells zeros apart, which are equal
 
 
 def ints_attr(values: Sequence[int]) -> DenseArrayBase:
     """Returns an `array<i64: ...>` property."""
-    return DenseArrayBase.from_list(i64, list(values))
+    return _ints_attr(tuple(values))
+
+
+@lru_cache(maxsize=4096)
+def _ints_attr(values: tuple[int, ...]) -> DenseArrayBase:
+    return DenseArrayBase.from_list(i64, values)
 
 
 def bool_attr(value: bool) -> BoolAttr:
@@ -308,7 +319,7 @@ def same_element_types(*values: SSAValue) -> Attribute:
         VerifyException: They differ.
     """
     types = [tensor_of(value).element_type for value in values]
-    if any(type_ != types[0] for type_ in types):
+    if types.count(types[0]) < len(types):
         shown = ", ".join(str(type_) for type_ in types)
         raise VerifyException(f"expected operands of one element type, got {shown}")
     return types[0]

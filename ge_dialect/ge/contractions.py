@@ -66,7 +66,9 @@ def matmul_shape(lhs: Shape, rhs: Shape) -> Shape:
             f"expected operands of rank 1 or more, got {show_shape(lhs)} and {show_shape(rhs)}"
         )
     left, right = lhs if len(lhs) > 1 else (1, *lhs), rhs if len(rhs) > 1 else (*rhs, 1)
-    merge_dims(left[-1], right[-2], f"'lhs' {show_shape(lhs)} and 'rhs' {show_shape(rhs)} in K")
+    if left[-1] != right[-2]:
+        shown = f"'lhs' {show_shape(lhs)} and 'rhs' {show_shape(rhs)}"
+        merge_dims(left[-1], right[-2], f"{shown} in K")
     batch = broadcast_shapes([left[:-2], right[:-2]])
     rows = left[-2:-1] if len(lhs) > 1 else ()
     columns = right[-1:] if len(rhs) > 1 else ()

@@ -98,12 +98,18 @@ def static_shape(type: Attribute) -> tuple[int, ...] | None:
 
 def num_elements(type: Attribute) -> int | None:
     """Returns how many elements a tensor type has; None where a dimension is not known."""
+    exact = types.num_elements(type)
+    if exact is not None or _sizes.get() is None:
+        return exact
     sizes = static_shape(type)
     return None if sizes is None else prod(sizes)
 
 
 def byte_size(type: Attribute) -> int | None:
     """Returns the bytes of a tensor type, unpadded; None where they are not known."""
+    exact = types.byte_size(type)
+    if exact is not None or _sizes.get() is None:
+        return exact
     elements = num_elements(type)
     if elements is None or not is_tensor(type):
         return None

@@ -58,7 +58,8 @@ class YieldOp(IRDLOperation):
     assembly_format = "attr-dict ($arguments^ `:` type($arguments))?"
 
     def __init__(self, *arguments: SSAValue | Operation):
-        super().__init__(operands=[list(arguments)])
+        # Not by way of the definition, which costs several times as much: there is one group.
+        Operation.__init__(self, operands=[SSAValue.get(value) for value in arguments])
 
 
 def yield_of(region: Region) -> YieldOp:
@@ -123,14 +124,15 @@ class FusionOp(GEOp):
         rule: str | None = None,
     ):
         results = [value.type for value in yield_of(body).arguments]
-        super().__init__(
-            [list(arguments)],
-            {
-                "kernel_name": StringAttr(kernel_name),
-                "rule": None if rule is None else StringAttr(rule),
-            },
+        properties: dict[str, Attribute] = {"kernel_name": StringAttr(kernel_name)}
+        if rule is not None:
+            properties["rule"] = StringAttr(rule)
+        # As in `YieldOp`.
+        Operation.__init__(
+            self,
+            operands=arguments,
             result_types=results,
-            num_results=len(results),
+            properties=properties,
             regions=[body],
         )
 

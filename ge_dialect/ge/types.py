@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from math import prod
-from typing import TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -28,6 +28,8 @@ from ge_dialect.symbols import DimExpr, DimLimitError, Relation, assumed, bounds
 TensorT: TypeAlias = TensorType[Attribute]
 MaybeDim: TypeAlias = int | DimExpr | None
 Shape: TypeAlias = tuple[MaybeDim, ...]
+
+_NOT_ASKED: Any = object()
 
 RankedTensor = AnyTensorTypeConstr
 """The constraint that most operands of `ge` have."""
@@ -79,14 +81,15 @@ def tensor_of(value: SSAValue) -> TensorT:
         VerifyException: It is something else.
     """
     type_ = value.type
-    if not is_tensor(type_):
+    if not isinstance(type_, TensorType):
         raise VerifyException(f"expected a ranked tensor, got {type_}")
-    return type_
+    return type_  # pyright: ignore[reportUnknownVariableType]  # of any element type
 
 
 def value_shape(value: SSAValue) -> Shape:
     """Returns the dimensions of a tensor value."""
-    return shape_of(tensor_of(value))
+    known: Shape | None = getattr(value.type, "_ge_shape", None)  # as in `shape_of`
+    return shape_of(tensor_of(value)) if known is None else known
 
 
 def element_type_of(value: SSAValue) -> Attribute:
@@ -99,18 +102,23 @@ def element_type_of(value: SSAValue) -> Attribute:
 
 def static_shape(type: Attribute) -> tuple[int, ...] | None:
     """Returns the dimensions of a tensor type where all are numbers, else None."""
+    known: tuple[int, ...] | None = getattr(type, "_ge_static", _NOT_ASKED)  # as in `shape_of`
+    if known is not _NOT_ASKED:
+        return known
     if not is_tensor(type):
         return None
-    if "_ge_static" not in (known := vars(type)):  # as in `shape_of`
-        sizes = type.get_shape()
-        known["_ge_static"] = None if DYNAMIC_INDEX in sizes else sizes
-    return known["_ge_static"]
+    sizes = type.get_shape()
+    known = vars(type)["_ge_static"] = None if DYNAMIC_INDEX in sizes else sizes
+    return known
 
 
 def num_elements(type: Attribute) -> int | None:
     """Returns how many elements a tensor type has; None where a dimension is not a number."""
-    sizes = static_shape(type)
-    return None if sizes is None else prod(sizes)
+    known: int | None = getattr(type, "_ge_elements", _NOT_ASKED)  # as in `shape_of`
+    if known is _NOT_ASKED:
+        sizes = static_shape(type)
+        known = vars(type)["_ge_elements"] = None if sizes is None else prod(sizes)
+    return known
 
 
 def byte_size(type: Attribute) -> int | None:
@@ -118,10 +126,13 @@ def byte_size(type: Attribute) -> int | None:
 
     Exact integers: a shape of 2**40 elements gives its exact number.
     """
-    elements = num_elements(type)
-    if elements is None or not is_tensor(type):
-        return None
-    return elements * dtype_of(type.element_type).storage_bytes
+    known: int | None = getattr(type, "_ge_bytes", _NOT_ASKED)  # as in `shape_of`
+    if known is _NOT_ASKED:
+        known, elements = None, num_elements(type)
+        if elements is not None and is_tensor(type):
+            known = elements * dtype_of(type.element_type).storage_bytes
+        vars(type)["_ge_bytes"] = known
+    return known
 
 
 def compatible(actual: Attribute, inferred: Attribute) -> bool:
@@ -196,6 +207,8 @@ def broadcast_shapes(shapes: Sequence[Shape]) -> Shape:
     Raises:
         VerifyException: Two dimensions are different numbers and neither is 1.
     """
+    if shapes and shapes.count(shapes[0]) == len(shapes):
+        return shapes[0]
     rank = max((len(shape) for shape in shapes), default=0)
     padded = [(1,) * (rank - len(shape)) + tuple(shape) for shape in shapes]
     return tuple(_broadcast_dim([shape[i] for shape in padded], shapes) for i in range(rank))

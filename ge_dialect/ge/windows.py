@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ge_dialect.ge.access import operand_at
 from ge_dialect.ge.attention import DropoutOp, RotaryEmbeddingOp
 from ge_dialect.ge.base import FusionKind, GEOp
 from ge_dialect.ge.contractions import GemmOp, MatmulOp
@@ -57,7 +58,7 @@ def aligned_axes(op: GEOp, index: int) -> list[tuple[int, int]]:
 
     Those of one element that are broadcast are left out.
     """
-    shape, result = (tensor_of(v).get_shape() for v in (op.operands[index], op.results[0]))
+    shape, result = (tensor_of(v).get_shape() for v in (operand_at(op, index), op.results[0]))
     extra = len(result) - len(shape)
     match op:
         case MatmulOp() | MatmulIntegerOp() if index == 0 and _gives_rows(op):

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from xdsl.ir import Operation
-from xdsl.traits import is_side_effect_free
 from xdsl.utils.exceptions import InterpretationError
 
+from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp, array_constant, constant_array, constant_attr
+from ge_dialect.ge.effects import is_side_effect_free
 from ge_dialect.ge.types import byte_size, compatible
 
 if TYPE_CHECKING:
@@ -22,7 +23,10 @@ SHAPE_BYTES = 512
 
 def has_constant_operands(op: Operation) -> bool:
     """Whether an op reads constants only; an op without operands does."""
-    return all(constant_attr(operand) is not None for operand in op.operands)
+    for operand in operands_of(op):  # noqa: SIM110  # a generator costs more than the loop
+        if constant_attr(operand) is None:
+            return False
+    return True
 
 
 def may_evaluate(op: Operation) -> bool:

@@ -98,8 +98,22 @@ def attached_target(module: ModuleOp) -> Target | None:
     return None
 
 
+_specs: dict[int, tuple[Target, TargetDeviceSpecAttr]] = {}
+"""The figures of machines, by identity: each module gets the same, and what is read back of them is
+kept with them."""
+_MOST_SPECS = 16
+
+
 def device_spec(target: Target) -> TargetDeviceSpecAttr:
     """Returns the figures of a machine as DLTI entries."""
+    if (known := _specs.get(id(target))) is None:
+        if len(_specs) >= _MOST_SPECS:
+            _specs.clear()
+        known = _specs[id(target)] = (target, _device_spec(target))
+    return known[1]
+
+
+def _device_spec(target: Target) -> TargetDeviceSpecAttr:
     figures: dict[str, object] = {
         name: getattr(target, name)
         for name in ("name", "arch", "short_soc", "split_cores", "cube_cores", "vector_cores")

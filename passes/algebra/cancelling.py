@@ -17,6 +17,7 @@ from ge_dialect.ge.binary import (
     MulOp,
     SubOp,
 )
+from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.elementwise import BinaryOp
 from ge_dialect.ge.normalization import LayerNormOp
 from ge_dialect.ge.unary import AbsOp, ExpOp, LogOp, NegOp, SqrtOp
@@ -40,6 +41,7 @@ class DropAddedZero(Simplify):
     """`x + 0.0`, `x - -0.0` -> `x`."""
 
     roots = (AddOp, SubOp)
+    reads = (ConstantOp,)
     flags = (NO_SIGNED_ZEROS,)
 
     def simplify(self, op: Operation) -> Simpler:
@@ -51,6 +53,7 @@ class DropZeroBias(Simplify):
     """`layer_norm(x) bias 0.0` -> `layer_norm(x)`."""
 
     roots = (LayerNormOp,)
+    reads = (ConstantOp,)
     flags = (NO_SIGNED_ZEROS,)
 
     def simplify(self, op: Operation) -> Simpler:
@@ -65,6 +68,7 @@ class NegateForZeroMinus(Simplify):
     """`0.0 - x` -> `-x`, `-(x - y)` -> `y - x`."""
 
     roots = (SubOp, NegOp)
+    reads = (ConstantOp, SubOp)
     flags = (NO_SIGNED_ZEROS,)
 
     def simplify(self, op: Operation) -> Simpler:
@@ -81,6 +85,7 @@ class AbsorbZeroFactor(Simplify):
     """`x * 0` -> 0."""
 
     roots = (MulOp,)
+    reads = (ConstantOp,)
     flags = (NO_NANS, NO_INFS, NO_SIGNED_ZEROS)
     integers = False
 
@@ -119,6 +124,7 @@ class InfiniteLimit(Simplify):
     """`max(x, inf)` -> inf, `min(x, -inf)` -> -inf."""
 
     roots = (MaximumOp, MinimumOp)
+    reads = (ConstantOp,)
     flags = (NO_NANS,)
     integers = False
 
@@ -133,6 +139,7 @@ class CancelExponential(Simplify):
     """`log(exp(x))` -> `x`."""
 
     roots = (LogOp,)
+    reads = (ExpOp,)
     flags = (REASSOCIATE, NO_INFS)
 
     def simplify(self, op: Operation) -> Simpler:
@@ -145,6 +152,7 @@ class CancelLogarithm(Simplify):
     """`exp(log(x))` -> `x`."""
 
     roots = (ExpOp,)
+    reads = (LogOp,)
     flags = (REASSOCIATE, NO_NANS)
 
     def simplify(self, op: Operation) -> Simpler:
@@ -157,6 +165,7 @@ class AbsForRootOfSquare(Simplify):
     """`sqrt(x * x)` -> `|x|`."""
 
     roots = (SqrtOp,)
+    reads = (MulOp,)
     flags = (REASSOCIATE, NO_INFS)
 
     def simplify(self, op: Operation) -> Simpler:
@@ -169,6 +178,7 @@ class CancelRoots(Simplify):
     """`sqrt(x) * sqrt(x)` -> `x`."""
 
     roots = (MulOp,)
+    reads = (SqrtOp,)
     flags = (REASSOCIATE, NO_NANS)
 
     def simplify(self, op: Operation) -> Simpler:
@@ -181,6 +191,7 @@ class CancelFactor(Simplify):
     """`(x * y) / y`, `(x / y) * y` -> `x`, of floats of one known shape."""
 
     roots = (DivOp, MulOp)
+    reads = (MulOp, DivOp)
     flags = (REASSOCIATE, NO_NANS, NO_INFS)
     integers = False
 
@@ -196,6 +207,7 @@ class CancelTerm(Simplify):
     """`(x + y) - y`, `(x - y) + y` -> `x`, of floats of one known shape."""
 
     roots = (AddOp, SubOp)
+    reads = (AddOp, SubOp)
     flags = (REASSOCIATE, NO_INFS, NO_SIGNED_ZEROS)
     integers = False
 

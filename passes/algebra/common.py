@@ -66,6 +66,11 @@ class Simplify(Rewrite):
     def simplify(self, op: Operation) -> Simpler:
         """Returns a value or new ops in order, the last of which gives the result; else None."""
 
+    @classmethod
+    def may_apply(cls, allowed: frozenset[str]) -> bool:
+        """Whether the rule may do something where only these flags are allowed."""
+        return cls.integers or allowed.issuperset(cls.flags)
+
     def needed(self, op: Operation) -> Sequence[str]:
         """Returns the flags that the rule needs at `op`."""
         if not self.flags:

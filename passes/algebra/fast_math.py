@@ -14,6 +14,7 @@ from ge_dialect.ge.binary import (
     PowOp,
     SubOp,
 )
+from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.contractions import GemmOp, MatmulOp
 from ge_dialect.ge.elementwise import BinaryOp
 from ge_dialect.ge.reductions import ReduceSumOp, SoftmaxOp
@@ -40,6 +41,7 @@ class MergeConstantTerms(Simplify):
     """`(x + c) - d` -> `x + (c - d)`, and so for every mix of sums and differences, of floats."""
 
     roots = (AddOp, SubOp)
+    reads = (AddOp, SubOp)
     flags = (REASSOCIATE,)
     integers = False
 
@@ -62,6 +64,7 @@ class MergeConstantFactors(Simplify):
     """`(x * c) / d` -> `x * (c / d)`, and so for every mix of products and quotients, of floats."""
 
     roots = (MulOp, DivOp)
+    reads = (MulOp, DivOp)
     flags = (REASSOCIATE,)
     integers = False
 
@@ -86,6 +89,7 @@ class FactorOut(Simplify):
     """`x * y + x * z` -> `x * (y + z)`, where nobody else reads the products."""
 
     roots = (AddOp, SubOp)
+    reads = (MulOp,)
     flags = (REASSOCIATE, NO_NANS, NO_INFS)
 
     def simplify(self, op: Operation) -> Simpler:
@@ -107,6 +111,7 @@ class SumOfSoftmax(Simplify):
     """`reduce_sum(softmax(x))` along the axis of the softmax -> 1."""
 
     roots = (ReduceSumOp,)
+    reads = (SoftmaxOp,)
     flags = (REASSOCIATE, NO_NANS)
 
     def simplify(self, op: Operation) -> Simpler:
@@ -122,6 +127,7 @@ class MultiplyByReciprocal(Simplify):
     """`x / c` -> `x * (1 / c)`, for a constant c."""
 
     roots = (DivOp,)
+    reads = (ConstantOp,)
     flags = (RECIPROCAL,)
     integers = False
 
@@ -142,6 +148,7 @@ class DivideForReciprocal(Simplify):
     """`x * reciprocal(y)` -> `x / y`, where nobody else reads the reciprocal."""
 
     roots = (MulOp,)
+    reads = (ReciprocalOp,)
     flags = (RECIPROCAL,)
 
     def simplify(self, op: Operation) -> Simpler:
@@ -157,6 +164,7 @@ class MultiplyByRsqrt(Simplify):
     """`x / sqrt(y)` -> `x * rsqrt(y)`, `reciprocal(sqrt(y))` -> `rsqrt(y)`."""
 
     roots = (DivOp, ReciprocalOp)
+    reads = (SqrtOp,)
     flags = (RECIPROCAL,)
 
     def simplify(self, op: Operation) -> Simpler:
@@ -171,6 +179,7 @@ class CancelReciprocals(Simplify):
     """`reciprocal(reciprocal(x))` -> `x`."""
 
     roots = (ReciprocalOp,)
+    reads = (ReciprocalOp,)
     flags = (RECIPROCAL, NO_INFS)
 
     def simplify(self, op: Operation) -> Simpler:
@@ -183,6 +192,7 @@ class RootForPower(Simplify):
     """`x ** 0.5` -> `sqrt(x)`."""
 
     roots = (PowOp,)
+    reads = (ConstantOp,)
     flags = (REASSOCIATE, NO_INFS, NO_SIGNED_ZEROS)
     integers = False
 
@@ -199,6 +209,7 @@ class ContractMatmulAdd(Simplify):
     """
 
     roots = (AddOp,)
+    reads = (MatmulOp,)
     flags = (CONTRACT,)
 
     def simplify(self, op: Operation) -> Simpler:

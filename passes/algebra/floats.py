@@ -13,7 +13,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ge_dialect.ge.activations import ReluOp, SigmoidOp
 from ge_dialect.ge.binary import AddOp, DivOp, MaximumOp, MinimumOp, MulOp, PowOp, SubOp
-from ge_dialect.ge.constants import array_constant, constant_scalar
+from ge_dialect.ge.constants import ConstantOp, array_constant, constant_scalar
 from ge_dialect.ge.dtypes import is_integer
 from ge_dialect.ge.elementwise import BinaryOp, CastOp, ClipOp, UnaryOp
 from ge_dialect.ge.reductions import SoftmaxOp
@@ -50,6 +50,7 @@ class SubtractForAddedNegation(Simplify):
     """`x + -y`, `-y + x` -> `x - y`."""
 
     roots = (AddOp,)
+    reads = (NegOp,)
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, AddOp)
@@ -63,6 +64,7 @@ class AddForSubtractedNegation(Simplify):
     """`x - -y` -> `x + y`."""
 
     roots = (SubOp,)
+    reads = (NegOp,)
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, SubOp)
@@ -74,6 +76,7 @@ class DropNegatedPair(Simplify):
     """`-x * -y` -> `x * y`, `-x / -y` -> `x / y`, `|x| * |x|` -> `x * x`, `|-x|` -> `|x|`."""
 
     roots = (MulOp, DivOp, AbsOp)
+    reads = (NegOp, AbsOp)
 
     def simplify(self, op: Operation) -> Simpler:
         if isinstance(op, AbsOp):
@@ -93,6 +96,7 @@ class NegateForMinusOne(Simplify):
     """`x * -1`, `x / -1`, `-0.0 - x` -> `-x`; of integers `0 - x` as well."""
 
     roots = (MulOp, DivOp, SubOp)
+    reads = (ConstantOp,)
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, BinaryOp)
@@ -121,6 +125,7 @@ class MultiplyForPowerOfTwo(Simplify):
     """
 
     roots = (DivOp,)
+    reads = (ConstantOp,)
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, DivOp)
@@ -144,15 +149,17 @@ class MergePowersOfTwo(Simplify):
     """
 
     roots = (MulOp,)
+    reads = (MulOp,)
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, MulOp)
         inner = owner(op.lhs, MulOp)
         if inner is None or not inner.result.has_one_use():
             return None
-        first, second = powers_of_two(inner.rhs), powers_of_two(op.rhs)
-        array = array_of(op.rhs)
-        if first is None or second is None or array is None or first.size * second.size != 1:
+        if (first := powers_of_two(inner.rhs)) is None:
+            return None
+        second, array = powers_of_two(op.rhs), array_of(op.rhs)
+        if second is None or array is None or first.size * second.size != 1:
             return None
         import ml_dtypes
 
@@ -184,6 +191,7 @@ class DropNeutralLimit(Simplify):
     """`max(x, -inf)`, `min(x, inf)` -> `x`; so with the least and the greatest integer."""
 
     roots = (MaximumOp, MinimumOp)
+    reads = (ConstantOp,)
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, BinaryOp)
@@ -223,6 +231,7 @@ class MergeClips(Simplify):
     """
 
     roots = (ClipOp,)
+    reads = (ClipOp,)
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, ClipOp)
@@ -247,6 +256,7 @@ class DropTrivialPower(Simplify):
     """`x ** 1` -> `x`, `x ** 0` -> 1, which holds for NaN as well."""
 
     roots = (PowOp,)
+    reads = (ConstantOp,)
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, PowOp)
@@ -263,6 +273,7 @@ class ReciprocalForQuotient(Simplify):
     """`1 / x` -> `reciprocal(x)`."""
 
     roots = (DivOp,)
+    reads = (ConstantOp,)
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, DivOp)
@@ -277,6 +288,7 @@ class RsqrtForReciprocal(Simplify):
     """
 
     roots = (ReciprocalOp,)
+    reads = (SqrtOp,)
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, ReciprocalOp)
@@ -291,6 +303,7 @@ class DropReluOfPositive(Simplify):
     """`relu(f(x))` -> `f(x)` with f one of `|x|`, exp, sigmoid, softmax, of floats."""
 
     roots = (ReluOp,)
+    reads = (AbsOp, ExpOp, SigmoidOp, SoftmaxOp)
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, ReluOp)
@@ -302,6 +315,7 @@ class DropRounding(Simplify):
     """`round(f(x))` -> `f(x)`, where f gives whole numbers; so for floor and ceil."""
 
     roots = (RoundOp, FloorOp, CeilOp)
+    reads = (RoundOp, FloorOp, CeilOp, CastOp)
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, UnaryOp)

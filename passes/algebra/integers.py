@@ -20,7 +20,7 @@ from ge_dialect.ge.binary import (
     MulOp,
     SubOp,
 )
-from ge_dialect.ge.constants import array_constant
+from ge_dialect.ge.constants import ConstantOp, array_constant
 from ge_dialect.ge.dtypes import is_integer
 from ge_dialect.ge.elementwise import BinaryOp
 from ge_dialect.ge.types import element_type_of
@@ -43,6 +43,7 @@ class MergeIntegerTerms(Simplify):
     """`(x + c) - d` -> `x + (c - d)`, and so for every mix of sums and differences."""
 
     roots = (AddOp, SubOp)
+    reads = (AddOp, SubOp)
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, BinaryOp)
@@ -70,6 +71,7 @@ class MergeIntegerFactors(Simplify):
     """`(x * c) * d` -> `x * (c * d)`; so for bitwise and, or, xor."""
 
     roots = (MulOp, BitwiseAndOp, BitwiseOrOp, BitwiseXorOp)
+    reads = roots
 
     def simplify(self, op: Operation) -> Simpler:
         import numpy as np
@@ -98,6 +100,7 @@ class CancelIntegerTerm(Simplify):
     """`(x + y) - y`, `(x - y) + y` -> `x`, of integers and of one known shape."""
 
     roots = (AddOp, SubOp)
+    reads = (AddOp, SubOp)
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, BinaryOp)
@@ -123,6 +126,7 @@ class AbsorbInteger(Simplify):
     `x ^ -1` -> `~x`."""
 
     roots = (MulOp, BitwiseAndOp, BitwiseOrOp, BitwiseXorOp, ModOp, FmodOp)
+    reads = (ConstantOp,)
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, BinaryOp)
@@ -152,6 +156,7 @@ class DecideByRange(Simplify):
     with the greatest -> false, true."""
 
     roots = (LessOp, GreaterEqualOp, GreaterOp, LessEqualOp)
+    reads = (ConstantOp,)
 
     def simplify(self, op: Operation) -> Simpler:
         import numpy as np

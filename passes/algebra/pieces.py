@@ -66,6 +66,7 @@ class UndoSplit(Simplify):
     """`concat(split(x))` -> `x`, with all pieces in order along the same axis."""
 
     roots = (ConcatOp,)
+    reads = (SplitOp,)
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, ConcatOp)
@@ -79,6 +80,7 @@ class UndoConcat(Rewrite):
     """`split(concat(x, y))` -> `x, y`, with the sizes of the operands along the same axis."""
 
     roots = (SplitOp,)
+    reads = (ConcatOp,)
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, SplitOp)
@@ -95,6 +97,7 @@ class SliceOperandOfConcat(Simplify):
     """`slice(concat(x, y))` -> `slice(x)`, where the slice takes elements of one operand only."""
 
     roots = (SliceOp,)
+    reads = (ConcatOp,)
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, SliceOp)
@@ -130,6 +133,7 @@ class MergeSlices(Simplify):
     """`slice(slice(x))` -> `slice(x)`, in steps of 1 along dimensions of known size."""
 
     roots = (SliceOp,)
+    reads = (SliceOp,)
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, SliceOp)

@@ -9,6 +9,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from ge_dialect import remarks
 from ge_dialect.passes.algebra.cancelling import CANCELLING_RULES
 from ge_dialect.passes.algebra.common import MASKS, NAME, Simplify, allowed_flags
 from ge_dialect.passes.algebra.fast_math import FAST_RULES
@@ -30,7 +31,8 @@ RULES: tuple[type[Simplify], ...] = (
 
 
 def algebra_rules(fast_math: Sequence[str] = ()) -> Sequence[Rewrite]:
-    """Returns the rules with what the user allows.
+    """Returns the rules with what the user allows; without those that could do nothing and tell
+    nobody.
 
     Args:
         fast_math: Some of `FLAGS`, or `all`.
@@ -39,7 +41,9 @@ def algebra_rules(fast_math: Sequence[str] = ()) -> Sequence[Rewrite]:
         GEError: A flag is unknown (GE0412).
     """
     allowed = allowed_flags(fast_math)
-    return [*(rule(allowed) for rule in RULES), UndoConcat()]
+    told = remarks.listening()
+    rules = [rule(allowed) for rule in RULES if told or rule.may_apply(allowed)]
+    return [*rules, UndoConcat()]
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ class SimplifyAlgebraPass(ModulePass):
         return not set(self.fast_math) - {MASKS}
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        rules = algebra_rules(self.fast_math)
+        driver = Driver(NAME, algebra_rules(self.fast_math))
         # The driver visits the users of what changed, not their users: once more until all stays.
-        while Driver(NAME, rules).run(op):
+        while driver.run(op):
             pass

@@ -14,6 +14,7 @@ from ge_dialect.ge.binary import (
     OrOp,
     XorOp,
 )
+from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.dtypes import is_bool
 from ge_dialect.ge.elementwise import BinaryOp, SelectOp
 from ge_dialect.ge.types import element_type_of
@@ -34,6 +35,7 @@ class AbsorbTruth(Simplify):
     """`x and false` -> false, `x or true` -> true, `x xor true` -> `not x`."""
 
     roots = (AndOp, OrOp, XorOp)
+    reads = (ConstantOp,)
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, BinaryOp)
@@ -52,6 +54,7 @@ class DecideByComplement(Simplify):
     """`x and not x` -> false; `x or not x`, `x xor not x` -> true."""
 
     roots = (AndOp, OrOp, XorOp)
+    reads = (LogicalNotOp,)
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, BinaryOp)
@@ -66,6 +69,7 @@ class AbsorbLattice(Simplify):
     """`x and (x or y)`, `x or (x and y)` -> `x`; `x and (x and y)` -> the inner one; so for or."""
 
     roots = (AndOp, OrOp)
+    reads = (AndOp, OrOp)
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, AndOp | OrOp)
@@ -83,6 +87,7 @@ class NegateComparison(Simplify):
     """`not (x < y)` -> `x >= y`, and so for the others; of floats only where none is NaN."""
 
     roots = (LogicalNotOp,)
+    reads = (LessOp, GreaterEqualOp, GreaterOp, LessEqualOp)
     flags = (NO_NANS,)
 
     def needed(self, op: Operation) -> tuple[str, ...]:
@@ -110,6 +115,7 @@ class DropComparisonWithTruth(Simplify):
     """`x = true` -> `x`, `x = false` -> `not x`, of truth values."""
 
     roots = (EqualOp,)
+    reads = (ConstantOp,)
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, EqualOp)
@@ -123,6 +129,7 @@ class ConditionForSelect(Simplify):
     """`select(c, true, false)` -> `c`, `select(c, false, true)` -> `not c`."""
 
     roots = (SelectOp,)
+    reads = (ConstantOp,)
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, SelectOp)
@@ -141,6 +148,7 @@ class SkipDecidedSelect(Simplify):
     """`select(c, select(c, a, b), d)` -> `select(c, a, d)`, and so in the other branch."""
 
     roots = (SelectOp,)
+    reads = (SelectOp,)
 
     def simplify(self, op: Operation) -> Simpler:
         assert isinstance(op, SelectOp)

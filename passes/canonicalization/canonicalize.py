@@ -71,6 +71,7 @@ class CanonicalizePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         # The driver visits the users of what changed, not their users: once more until all stays.
-        while Driver(NAME, canonical_patterns()).run(op):
+        driver = Driver(NAME, canonical_patterns())
+        while driver.run(op):
             pass
         remark_small_epsilons(op, NAME)

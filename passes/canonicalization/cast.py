@@ -82,6 +82,7 @@ class MergeLosslessCasts(Rewrite):
     """`cast(cast(x))` -> `cast(x)`, where the first cast keeps every value."""
 
     roots = (CastOp,)
+    reads = (CastOp,)
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, CastOp)

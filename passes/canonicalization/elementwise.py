@@ -26,7 +26,7 @@ from ge_dialect.ge.binary import (
     SubOp,
     XorOp,
 )
-from ge_dialect.ge.constants import constant_scalar
+from ge_dialect.ge.constants import ConstantOp, constant_scalar
 from ge_dialect.ge.dtypes import is_float
 from ge_dialect.ge.elementwise import BinaryOp, SelectOp, UnaryOp
 from ge_dialect.ge.movement import BroadcastToOp
@@ -58,6 +58,7 @@ class ElideNeutralOperand(Rewrite):
     """`x * 1`, `x / 1`, `x - 0`, `x + -0.0`, `x and true`, `x or false` -> `x`."""
 
     roots = (MulOp, DivOp, SubOp, AddOp, AndOp, OrOp, XorOp)
+    reads = (ConstantOp,)
     benefit = 2
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
@@ -82,6 +83,7 @@ class ElideInversePair(Rewrite):
     """`-(-x)`, `not not x` -> `x`."""
 
     roots = (NegOp, LogicalNotOp, BitwiseNotOp)
+    reads = roots
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, UnaryOp)
@@ -97,6 +99,7 @@ class ElideRepetition(Rewrite):
     """`relu(relu(x))`, `abs(abs(x))` -> the inner one."""
 
     roots = (ReluOp, AbsOp)
+    reads = roots
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, UnaryOp)
@@ -111,6 +114,7 @@ class PutConstantRight(Rewrite):
     """
 
     roots = (AddOp, MulOp, AndOp, OrOp, XorOp, BitwiseAndOp, BitwiseOrOp, BitwiseXorOp, EqualOp)
+    reads = (ConstantOp,)
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, BinaryOp)
@@ -122,6 +126,7 @@ class MultiplyForSquare(Rewrite):
     """`x ** 2` -> `x * x`: both are the square rounded once."""
 
     roots = (PowOp,)
+    reads = (ConstantOp,)
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, PowOp)
@@ -135,6 +140,7 @@ class AbsorbBroadcast(Rewrite):
     """`f(broadcast_to(x), y)` -> `f(x, y)`, where `f` broadcasts to the same shape by itself."""
 
     roots = (AddOp, SubOp, MulOp, DivOp, AndOp, OrOp, SelectOp)
+    reads = (BroadcastToOp,)
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         operands = list(op.operands)

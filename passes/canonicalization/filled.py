@@ -66,6 +66,7 @@ class MoveFilled(Rewrite):
     """`reshape(broadcast_to(c))` -> `broadcast_to(c)`, and so for transposes and slices."""
 
     roots = (ReshapeOp, TransposeOp, SliceOp)
+    reads = (BroadcastToOp,)
     benefit = 2
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
@@ -95,6 +96,7 @@ class EvaluateFilled(Rewrite):
         SelectOp,
         SubOp,
     )
+    reads = (BroadcastToOp, ConstantOp)
     benefit = 2
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
@@ -118,6 +120,7 @@ class DecideByFilled(Rewrite):
     """`x and true`, `x or false` -> `x`; `x and false` -> false, `x or true` -> true."""
 
     roots = (AndOp, OrOp)
+    reads = (BroadcastToOp, ConstantOp)
     benefit = 2
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:

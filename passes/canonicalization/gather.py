@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter
 
-from ge_dialect.ge.constants import constant_array
+from ge_dialect.ge.constants import ConstantOp, constant_array
 from ge_dialect.ge.indexing import GatherNdOp, GatherOp
 from ge_dialect.ge.movement import ReshapeOp
 from ge_dialect.ge.pieces import SliceOp
@@ -40,6 +40,7 @@ class SliceForGather(Rewrite):
     """
 
     roots = (GatherOp,)
+    reads = (ConstantOp,)
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, GatherOp)
@@ -63,6 +64,7 @@ class ReshapeForGatherNd(Rewrite):
     """`gather_nd(x, all indices in order)` -> `reshape(x)`."""
 
     roots = (GatherNdOp,)
+    reads = (ConstantOp,)
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, GatherNdOp)

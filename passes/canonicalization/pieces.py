@@ -98,6 +98,7 @@ class MergeBroadcasts(Rewrite):
     """`broadcast_to(broadcast_to(x))` -> `broadcast_to(x)`."""
 
     roots = (BroadcastToOp,)
+    reads = (BroadcastToOp,)
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, BroadcastToOp)

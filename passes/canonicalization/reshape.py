@@ -54,6 +54,7 @@ class MergeReshapes(Rewrite):
     """`reshape(reshape(x))` -> `reshape(x)`."""
 
     roots = (ReshapeOp,)
+    reads = (ReshapeOp,)
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, ReshapeOp)
@@ -66,6 +67,7 @@ class KeepReducedDims(Rewrite):
     """`reshape(reduce(x) keepdims false)` -> `reduce(x) keepdims true`, where that is the shape."""
 
     roots = (ReshapeOp,)
+    reads = REDUCTIONS
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, ReshapeOp)
@@ -84,6 +86,7 @@ class TransposeUnderReshapes(Rewrite):
     takes dimensions apart; the first one vanishes where it had put just these together."""
 
     roots = (ReshapeOp,)
+    reads = (TransposeOp,)
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, ReshapeOp)

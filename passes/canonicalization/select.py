@@ -43,6 +43,7 @@ class SwapNegatedSelect(Rewrite):
     """`select(not c, a, b)` -> `select(c, b, a)`."""
 
     roots = (SelectOp,)
+    reads = (LogicalNotOp,)
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, SelectOp)

@@ -28,6 +28,7 @@ class MergeTransposes(Rewrite):
     """`transpose(transpose(x))` -> `transpose(x)`; two that undo each other leave `x`."""
 
     roots = (TransposeOp,)
+    reads = (TransposeOp,)
     benefit = 2
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:

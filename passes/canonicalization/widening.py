@@ -18,6 +18,7 @@ class CompareBeforeWidening(Rewrite):
     """`cast(x) = c` -> `x = c`, of integers, where the cast keeps every value and c is one of x."""
 
     roots = (EqualOp,)
+    reads = (CastOp,)
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, EqualOp)

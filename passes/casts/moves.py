@@ -51,6 +51,7 @@ class MoveOnlyNarrow(Rewrite):
     """
 
     roots = (ReshapeOp, TransposeOp, SliceOp, GatherOp, ConcatOp)
+    reads = (CastOp,)
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, GEOp)
@@ -88,6 +89,7 @@ class CastBeforeMoving(Rewrite):
     """
 
     roots = (CastOp,)
+    reads = (ReshapeOp, TransposeOp, BroadcastToOp, TileOp)
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, CastOp)
@@ -115,6 +117,7 @@ class DropRoundTrip(Rewrite):
     allowed: bool
 
     roots = (CastOp,)
+    reads = (CastOp,)
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, CastOp)

@@ -55,5 +55,6 @@ class OptimizeCastPass(ModulePass):
         rewrites = [*exact, DropRoundTrip(self.drop_round_trips)]
         moves = [MoveOnlyNarrow(), CastBeforeMoving()]
         # The driver visits the users of what changed, not their users: once more until all stays.
-        while Driver(NAME, [*rewrites, *moves]).run(op):
+        driver = Driver(NAME, [*rewrites, *moves])
+        while driver.run(op):
             pass

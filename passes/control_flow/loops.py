@@ -8,13 +8,14 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue, Use
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
-from xdsl.traits import IsTerminator, is_side_effect_free
+from xdsl.traits import IsTerminator
 
 from ge_dialect import remarks
 from ge_dialect.ge.base import FusionKind, GEOp
 from ge_dialect.ge.binary import DivOp, FmodOp, ModOp, PowOp
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.dtypes import is_float
+from ge_dialect.ge.effects import is_side_effect_free
 from ge_dialect.ge.movement import BroadcastToOp, ReshapeOp, TransposeOp
 from ge_dialect.ge.structure import LoopOp, YieldOp, yield_of
 from ge_dialect.ge.types import is_tensor, num_elements, tensor_of, tensor_type

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.traits import is_side_effect_free
 
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.ge.effects import is_side_effect_free
 from ge_dialect.ge.structure import FusionOp, YieldOp
 from ge_dialect.ge.types import num_elements
 from ge_dialect.locations import fuse

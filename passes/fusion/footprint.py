@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation, SSAValue
 
+from ge_dialect.ge.access import operand_at, operands_of
 from ge_dialect.ge.attention import FlashAttentionOp
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
@@ -213,7 +214,7 @@ class _Kernel:
 
     def _walk(self) -> None:
         for op in self.ops:
-            self.reads[op] = reads = [self._resolved(operand) for operand in op.operands]
+            self.reads[op] = reads = [self._resolved(operand) for operand in operands_of(op)]
             hard = role_of(type(op)).is_hard
             if hard and self._is_soft(op):
                 self.soft[op] = None
@@ -373,7 +374,7 @@ class _Kernel:
 
 def _spreads(op: GEOp, index: int) -> bool:
     """Whether an operand is read again for many leading elements of a larger result."""
-    own = num_elements(op.operands[index].type)
+    own = num_elements(operand_at(op, index).type)
     whole = num_elements(op.results[0].type)
     if own is None or whole is None or own >= whole or own == 1 == whole:
         return False

@@ -123,7 +123,7 @@ def match_rule(rule: FusionRule, root: GEOp, *, explain: bool | None = None) -> 
     from ge_dialect.passes.fusion.matcher import Matcher
 
     explain = remarks.listening() if explain is None else explain
-    best = Match([root], structural=False)
+    best: Match | None = None
     for pattern in rule.patterns:
         if not isinstance(root, pattern.op):
             continue
@@ -132,9 +132,9 @@ def match_rule(rule: FusionRule, root: GEOp, *, explain: bool | None = None) -> 
                 _check_whole(rule, found)
             if found.ok:
                 return found
-            if not best.failures or found.score > best.score:
+            if best is None or not best.failures or found.score > best.score:
                 best = found
-    return best
+    return Match([root], structural=False) if best is None else best
 
 
 def _check_whole(rule: FusionRule, found: Match) -> None:

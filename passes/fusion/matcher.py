@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import TypeAlias
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
+from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import constant_attr, constant_scalar
 from ge_dialect.ge.dtypes import is_float
@@ -39,6 +41,10 @@ MAX_CASTS = 4
 """Casts in a row that a tolerant rule looks through."""
 
 
+_Pair: TypeAlias = tuple[Pattern, SSAValue | None]
+"""What an operand has to be, and what it is."""
+
+
 @dataclass(frozen=True)
 class Matcher:
     """Matches the patterns of one rule.
@@ -56,28 +62,48 @@ class Matcher:
         return islice(self._node(pattern, root, Match()), MAX_WAYS)
 
     def _node(self, pattern: Node, op: GEOp, so_far: Match) -> Iterator[Match]:
+        failures = self._attributes(pattern, op)
+        ways = self._ways(pattern, op)
+        if not self.explain and (failures or not ways):
+            return
         so_far = so_far.copy()
         so_far.ops.append(op)
         if pattern.name:
             so_far.named[pattern.name] = op
-        failures = self._attributes(pattern, op)
-        if failures and not self.explain:
-            return
         so_far.failures += failures
-        orders = [tuple(op.operands)]
-        if pattern.commutes and len(op.operands) == 2:
-            orders.append(orders[0][::-1])
-        for values in orders:
-            if len(values) < len(pattern.operands):
+        for pairs in ways:
+            if len(pairs) < len(pattern.operands):
                 yield from self._stop(so_far, self._too_few(pattern, op))
-                continue
-            pairs = list(zip(pattern.operands, values, strict=False))
-            pairs += [(inner, getattr(op, port)) for port, inner in pattern.ports.items()]
-            yield from self._operands(pairs, op, so_far)
+            else:
+                yield from self._operands(pairs, op, so_far)
 
-    def _operands(
-        self, pairs: Sequence[tuple[Pattern, SSAValue | None]], reader: GEOp, so_far: Match
-    ) -> Iterator[Match]:
+    def _ways(self, pattern: Node, op: GEOp) -> list[list[_Pair]]:
+        """Returns the orders of operands, each with what it has to be; where nobody asks why, those
+        alone that fit as far as one look tells, which are few."""
+        operands = operands_of(op)
+        orders = [operands]
+        if pattern.commutes and len(operands) == 2:
+            orders.append(operands[::-1])
+        if len(operands) < len(pattern.operands):
+            return [[] for _ in orders]
+        ways: list[list[_Pair]] = []
+        for values in orders:
+            pairs: list[_Pair] = list(zip(pattern.operands, values, strict=False))
+            pairs += [(inner, getattr(op, port)) for port, inner in pattern.ports.items()]
+            if self.explain or self._may_fit(pairs, op):
+                ways.append(pairs)
+        return ways
+
+    def _may_fit(self, pairs: Sequence[_Pair], reader: GEOp) -> bool:
+        """Whether each operand is the result of such an op as it has to be."""
+        for pattern, value in pairs:
+            if value is None or not isinstance(pattern, Node):
+                continue
+            if self._producer(value, pattern, reader) is None:
+                return False
+        return True
+
+    def _operands(self, pairs: Sequence[_Pair], reader: GEOp, so_far: Match) -> Iterator[Match]:
         if not pairs:
             yield so_far
             return
@@ -110,7 +136,8 @@ class Matcher:
         self, pattern: Node, value: SSAValue, reader: GEOp, so_far: Match
     ) -> Iterator[Match]:
         if (found := self._producer(value, pattern, reader)) is None:
-            yield from self._stop(so_far, self._another_op(pattern, value, reader))
+            if self.explain:
+                yield from self._stop(so_far, self._another_op(pattern, value, reader))
             return
         op, casts = found
         if casts and not self._tolerant:

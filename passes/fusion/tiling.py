@@ -48,10 +48,9 @@ class Role(Enum):
     CLOSED = "closed"
     """Part of no kernel with others."""
 
-    @property
-    def is_hard(self) -> bool:
+    def __init__(self, text: str):
+        self.is_hard = text in ("reduce", "contract")
         """Whether the op computes a result from many elements."""
-        return self in (Role.REDUCE, Role.CONTRACT)
 
 
 _MOVES = (

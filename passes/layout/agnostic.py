@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.traits import is_side_effect_free
 
 from ge_dialect.ge.base import GEOp, int_attr, ints_attr
+from ge_dialect.ge.effects import is_side_effect_free
 from ge_dialect.ge.elementwise import BinaryOp, CastOp, ClipOp, SelectOp, UnaryOp
 from ge_dialect.ge.normalization import LayerNormOp, RMSNormOp
 from ge_dialect.ge.pieces import ConcatOp, SliceOp, SplitOp

@@ -51,6 +51,7 @@ class TransposeBeforeBroadcast(Rewrite):
     """`transpose(broadcast_to(x))` -> `broadcast_to(transpose(x))`, x of the same rank."""
 
     roots = (TransposeOp,)
+    reads = (BroadcastToOp,)
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, TransposeOp)
@@ -70,6 +71,7 @@ class TransposeInGemm(Rewrite):
     """
 
     roots = (MatmulOp,)
+    reads = (TransposeOp,)
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         assert isinstance(op, MatmulOp)

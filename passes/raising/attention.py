@@ -19,7 +19,7 @@ from ge_dialect.ge.dtypes import is_float
 from ge_dialect.ge.types import Shape, element_type_of, show_shape, value_shape
 from ge_dialect.passes.near_miss import NearMissError
 from ge_dialect.passes.raising.attention_scores import MaskKind, Scores, find_scores
-from ge_dialect.passes.raising.attention_weights import Weights, find_weights
+from ge_dialect.passes.raising.attention_weights import WAYS, Weights, find_weights
 from ge_dialect.passes.raising.heads import (
     Chain,
     Unscaled,
@@ -106,6 +106,7 @@ class RaiseAttention(Raise):
     """
 
     roots = (MatmulOp,)
+    reads = WAYS
     composite: ClassVar = "attention"
 
     def find(self, op: Operation) -> Found | None:

@@ -19,6 +19,9 @@ from ge_dialect.remarks import ReasonClass
 
 MOST_STEPS = 8
 
+WAYS = (SoftmaxOp, CastOp, ReshapeOp, DropoutOp, SelectOp)
+"""What may give the left operand of the product with the values."""
+
 
 @dataclass
 class Weights:

@@ -17,6 +17,7 @@ from ge_dialect.ge.constants import constant_scalar
 from ge_dialect.ge.unary import ErfOp
 from ge_dialect.passes.near_miss import NearMissError
 from ge_dialect.passes.raising.match import (
+    FACTORS,
     Found,
     Raise,
     near,
@@ -56,6 +57,7 @@ class RaiseGelu(Raise):
     """
 
     roots = (MulOp,)
+    reads = (AddOp, *FACTORS)
     composite: ClassVar = "gelu"
 
     def find(self, op: Operation) -> Found | None:

@@ -60,6 +60,7 @@ class RaiseGroupNorm(Raise):
     """
 
     roots = (InstanceNormOp,)
+    reads = (ReshapeOp,)
     composite: ClassVar = "group_norm"
 
     def find(self, op: Operation) -> Found | None:

@@ -89,6 +89,7 @@ class AbsorbGroupedHeads(Raise):
     """`flash_attention(q, repeat(k), repeat(v))` -> `flash_attention(q, k, v)`."""
 
     roots = (FlashAttentionOp,)
+    reads = (ReshapeOp, BroadcastToOp, TileOp)
     composite: ClassVar = "attention"
 
     def find(self, op: Operation) -> Found | None:

@@ -18,6 +18,7 @@ from ge_dialect.ge.elementwise import ClipOp
 from ge_dialect.ge.types import element_type_of
 from ge_dialect.passes.near_miss import NearMissError
 from ge_dialect.passes.raising.match import (
+    FACTORS,
     Found,
     Raise,
     near,
@@ -77,6 +78,7 @@ class RaiseHardSigmoid(Raise):
     """`clip(x * a + b, 0, 1)`, `clip(x + 3, 0, 6) / 6` -> `hard_sigmoid(x)`."""
 
     roots = (ClipOp, DivOp, MulOp)
+    reads = (AddOp, ClipOp)
     composite: ClassVar = "hard_sigmoid"
 
     def find(self, op: Operation) -> Found | None:
@@ -107,6 +109,7 @@ class RaiseHardSwish(Raise):
     """
 
     roots = (MulOp, DivOp)
+    reads = (ClipOp, *FACTORS)
     benefit = 2
     composite: ClassVar = "hard_swish"
 

@@ -15,6 +15,7 @@ from ge_dialect.ge.normalization import LayerNormOp
 from ge_dialect.passes.near_miss import NearMissError
 from ge_dialect.passes.raising.match import Found, Raise
 from ge_dialect.passes.raising.normalization import (
+    ROOTS,
     find_normalized,
     mean_axis,
     mean_input,
@@ -48,6 +49,7 @@ class RaiseLayerNorm(Raise):
     """
 
     roots = (DivOp, MulOp)
+    reads = ROOTS
     benefit = 4
     composite: ClassVar = "layer_norm"
 

@@ -24,6 +24,9 @@ from ge_dialect.remarks import ReasonClass
 
 NAME = "ge-raise"
 
+FACTORS = (MulOp, DivOp, NegOp, PowOp)
+"""What `product_of` takes apart."""
+
 
 @dataclass
 class Found(ABC):

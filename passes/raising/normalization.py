@@ -22,6 +22,9 @@ from ge_dialect.passes.raising.match import Found, Raise
 from ge_dialect.passes.values import commuted, owner
 from ge_dialect.remarks import ReasonClass
 
+ROOTS = (SqrtOp, RsqrtOp, ReciprocalOp, DivOp)
+"""What may give one operand where the other one is divided by a root."""
+
 
 @dataclass
 class Normalized:
@@ -206,6 +209,7 @@ class AbsorbScale(Raise):
     """`mul(norm(x), scale)` -> `norm(x, scale)`."""
 
     roots = (MulOp,)
+    reads = (LayerNormOp, RMSNormOp)
     composite: ClassVar = "affine"
 
     def find(self, op: Operation) -> Found | None:
@@ -223,6 +227,7 @@ class AbsorbBias(Raise):
     """`add(layer_norm(x, scale), bias)` -> `layer_norm(x, scale, bias)`."""
 
     roots = (AddOp,)
+    reads = (LayerNormOp, RMSNormOp)
     composite: ClassVar = "affine"
 
     def find(self, op: Operation) -> Found | None:

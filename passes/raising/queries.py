@@ -118,6 +118,7 @@ class SpreadGroupedQueries(Raise):
     """
 
     roots = (FlashAttentionOp,)
+    reads = (ReshapeOp,)
     composite: ClassVar = "attention"
 
     def find(self, op: Operation) -> Found | None:

@@ -16,7 +16,7 @@ from ge_dialect.ge.normalization import LayerNormOp, RMSNormOp
 from ge_dialect.ge.types import element_type_of
 from ge_dialect.passes.canonicalization.cast import keeps_every_value
 from ge_dialect.passes.raising.match import Found, Raise
-from ge_dialect.passes.raising.normalization import find_normalized, parameter_after
+from ge_dialect.passes.raising.normalization import ROOTS, find_normalized, parameter_after
 from ge_dialect.passes.values import owner
 
 
@@ -40,6 +40,7 @@ class RaiseRMSNorm(Raise):
     """
 
     roots = (DivOp, MulOp)
+    reads = ROOTS
     benefit = 3
     composite: ClassVar = "rms_norm"
 
@@ -72,6 +73,7 @@ class AbsorbCasts(Raise):
     """
 
     roots = (CastOp,)
+    reads = (LayerNormOp, RMSNormOp)
     composite: ClassVar = "rms_norm"
 
     def find(self, op: Operation) -> Found | None:

@@ -87,6 +87,7 @@ class RaiseRotary(Raise):
     """
 
     roots = (AddOp,)
+    reads = (MulOp,)
     composite: ClassVar = "rotary_embedding"
 
     def find(self, op: Operation) -> Found | None:
@@ -110,6 +111,7 @@ class RaiseRotaryParts(Raise):
     """`join(a * cos - b * sin, b * cos + a * sin)` -> `rotary_embedding(x, cos, sin)`."""
 
     roots = (ConcatOp, ReshapeOp)
+    reads = (SubOp, ConcatOp)
     composite: ClassVar = "rotary_embedding"
 
     def find(self, op: Operation) -> Found | None:
@@ -221,6 +223,7 @@ class AbsorbRestOfFeatures(Raise):
     """`concat(rotary_embedding(x[..., :r]), x[..., r:])` -> `rotary_embedding(x) rotary_dim r`."""
 
     roots = (ConcatOp,)
+    reads = (RotaryEmbeddingOp,)
     composite: ClassVar = "rotary_embedding"
 
     def find(self, op: Operation) -> Found | None:

@@ -44,6 +44,7 @@ class RaiseSilu(Raise):
     """
 
     roots = (MulOp,)
+    reads = (SigmoidOp, HardSigmoidOp, TanhOp)
     composite: ClassVar = "silu"
 
     def find(self, op: Operation) -> Found | None:

@@ -32,6 +32,7 @@ class RaiseSoftmax(Raise):
     """
 
     roots = (DivOp,)
+    reads = (ExpOp,)
     composite: ClassVar = "softmax"
 
     def find(self, op: Operation) -> Found | None:

@@ -37,6 +37,7 @@ class RaiseSoftplus(Raise):
     """
 
     roots = (SelectOp,)
+    reads = (SoftplusOp,)
     composite: ClassVar = "softplus"
 
     def find(self, op: Operation) -> Found | None:

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.traits import is_side_effect_free
 
+from ge_dialect.ge.access import operand_at, operands_of
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.ge.effects import is_side_effect_free
 from ge_dialect.ge.greatest import byte_size
 from ge_dialect.ge.structure import FusionOp, IfOp, LoopOp
 from ge_dialect.passes.zero_copy.marks import parts_of, views_of, written_value
@@ -223,7 +224,7 @@ def _pairs(model: BlockModel, op: GEOp, results: Sequence[int]) -> list[tuple[in
     if isinstance(op, LoopOp):
         pairs = [(value, i) for i, value in enumerate(op.carried) if _same(value, op.results[i])]
     else:
-        pairs = [(op.operands[i], j) for i, j in op.in_place_pairs()]
+        pairs = [(operand_at(op, i), j) for i, j in op.in_place_pairs()]
     numbered = [(model.number(value), results[j]) for value, j in pairs]
     return [(a, b) for a, b in numbered if a is not None]
 
@@ -235,7 +236,7 @@ def _same(a: SSAValue, b: SSAValue) -> bool:
 def read_values(op: Operation) -> Sequence[SSAValue]:
     """Returns what an op reads from outside, its branches or body included, with repeats."""
     if not isinstance(op, IfOp | LoopOp):
-        return op.operands
+        return operands_of(op)
     inner = [one for one in op.walk() if one is not op]
     own = {value for one in inner for value in one.results}
     own |= {arg for one in op.walk() for region in one.regions for arg in _args(region.blocks)}

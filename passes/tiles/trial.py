@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
+from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING
 
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 
+from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import SMALL_BYTES, ConstantOp
 from ge_dialect.ge.dtypes import dtype_of, is_string
@@ -85,23 +87,32 @@ def _structure(
 
     found: list[Hashable] = []
     for op in ops:
-        read = tuple((number(v), v.type, _is_short(v)) for v in op.operands)
-        made = tuple((number(v), v.type) for v in op.results)
+        read = tuple([(number(v), v.type, _is_short(v)) for v in operands_of(op)])
+        made = tuple([(number(v), v.type) for v in op.results])
         found.append((op.name, read, tuple(op.properties.items()), made))
     return tuple(found), None if results is None else tuple(map(number, results))
 
 
 def _bytes(ops: Sequence[GEOp]) -> int | None:
     """Returns the bytes of all values; None where some are not known, or ops have regions."""
+    if any(op.regions for op in ops):
+        return None
     total = 0
-    for value in dict.fromkeys(v for op in ops for v in (*op.operands, *op.results)):
-        type_ = value.type
-        if not is_tensor(type_) or is_string(type_.element_type):
+    for value in dict.fromkeys([v for op in ops for v in (*operands_of(op), *op.results)]):
+        if (size := _held_bytes(value.type)) is None:
             return None
-        if (shape := static_shape(type_)) is None:
-            return None
-        total += prod(shape) * max(SUM_BYTES, dtype_of(type_.element_type).storage_bytes)
-    return None if any(op.regions for op in ops) else total
+        total += size
+    return total
+
+
+@lru_cache(maxsize=1024)
+def _held_bytes(type: Attribute) -> int | None:
+    """Returns the bytes of a value that sums may be kept in; None where they are not known."""
+    if not is_tensor(type) or is_string(type.element_type):
+        return None
+    if (shape := static_shape(type)) is None:
+        return None
+    return prod(shape) * max(SUM_BYTES, dtype_of(type.element_type).storage_bytes)
 
 
 def _surely(sizes: Mapping[str, int]) -> int:

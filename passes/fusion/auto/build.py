@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.structure import FusionOp, YieldOp, yield_of
@@ -139,7 +141,7 @@ class _Body:
             self.values[op.result] = known
             self.spare.append(op)
             return
-        for index, operand in enumerate(op.operands):
+        for index, operand in enumerate(operands_of(op)):
             if (value := self._inside(operand)) is not operand:
                 op.operands[index] = value
         self.block.add_op(op)
@@ -214,7 +216,7 @@ def _emit(op: Operation, present: set[Operation], emitted: dict[Operation, None]
     emitted[op] = None
 
 
-def _reads(op: Operation) -> list[SSAValue]:
+def _reads(op: Operation) -> Sequence[SSAValue]:
     if not op.regions or isinstance(op, FusionOp):
-        return list(op.operands)
+        return operands_of(op)
     return [value for inner in op.walk() for value in inner.operands]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 from xdsl.ir import SSAValue
 
 from ge_dialect import remarks
+from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.attention import FlashAttentionOp
 from ge_dialect.ge.base import Engine, GEOp
 from ge_dialect.ge.dtypes import dtype_of
@@ -86,7 +86,8 @@ class Chooser:
         self.chunks: dict[int, int] = {}
         self.fits: dict[tuple[int, ...], Fit] = {}
         self.computing: dict[int, float] = {}
-        self.readers: dict[tuple[SSAValue, int, int], Role | None] = {}
+        self.readers: dict[tuple[int, int], dict[SSAValue, Role]] = {}
+        self.elements: dict[tuple[int, int], int] = {}
 
     def run(self) -> None:
         """Joins pairs until none is left that is legal and saves bytes."""
@@ -135,39 +136,42 @@ class Chooser:
         for other in self._neighbours(value, users, group):
             self._consider_siblings(value, group, other)
 
-    def _neighbours(self, value: SSAValue, users: dict[int, None], group: Group) -> Iterator[Group]:
-        if self.groups.is_constant(value) or len(users) < 2:
-            return
+    def _neighbours(self, value: SSAValue, users: dict[int, None], group: Group) -> list[Group]:
+        if len(users) < 2 or self.groups.is_constant(value):
+            return []
         others = [self.groups.groups[number] for number in users if number != group.number]
-        others.sort(key=lambda other: (abs(other.order - group.order), other.order))
-        yield from others[:_SIBLINGS]
+        if len(others) > 1:
+            others.sort(key=lambda other: (abs(other.order - group.order), other.order))
+        return others[:_SIBLINGS]
 
     def _consider_siblings(self, value: SSAValue, one: Group, other: Group) -> None:
         if one.products or other.products:
-            if any(self._reader(value, group) is not Role.CONTRACT for group in (one, other)):
+            if self._first_reads(one).get(value) is not Role.CONTRACT:
                 return
-        elif elements_of(one) != elements_of(other):
+            if self._first_reads(other).get(value) is not Role.CONTRACT:
+                return
+        elif self._elements(one) != self._elements(other):
             return
         self._consider(one, other) if one.order < other.order else self._consider(other, one)
 
-    def _reader(self, value: SSAValue, group: Group) -> Role | None:
-        """Returns the role of an op of a group that reads a value as its first operand."""
-        key = (value, group.number, group.version)
-        if key not in self.readers:
-            self.readers[key] = self._first_reader(value, group)
-        return self.readers[key]
+    def _first_reads(self, group: Group) -> dict[SSAValue, Role]:
+        """Returns what ops of a group read as their first operand, views and the arguments of
+        kernels included, with the role of the first op that does."""
+        key = (group.number, group.version)
+        if (found := self.readers.get(key)) is None:
+            found = self.readers[key] = {}
+            for op in group.leaves.values():
+                operand = next(iter(operands_of(op)), None)
+                while operand is not None:
+                    found.setdefault(operand, role_of(type(op)))
+                    operand = _behind(operand, self.groups)
+        return found
 
-    def _first_reader(self, value: SSAValue, group: Group) -> Role | None:
-        groups = self.groups
-        for op in group.leaves.values():
-            if not op.operands:
-                continue
-            operand = op.operands[0]
-            while operand is not value and (other := _behind(operand, groups)) is not None:
-                operand = other
-            if operand is value:
-                return role_of(type(op))
-        return None
+    def _elements(self, group: Group) -> int:
+        key = (group.number, group.version)
+        if (found := self.elements.get(key)) is None:
+            found = self.elements[key] = elements_of(group)
+        return found
 
     def _consider(self, first: Group, last: Group) -> None:
         if first is last or not (first.open and last.open):

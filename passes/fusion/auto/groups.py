@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.traits import is_side_effect_free
 
+from ge_dialect.ge.access import operand_at, operands_of
 from ge_dialect.ge.attention import DropoutOp
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.ge.effects import is_side_effect_free
 from ge_dialect.ge.greatest import num_elements
 from ge_dialect.ge.picking import parts_of
 from ge_dialect.ge.structure import FusionOp, yield_of
@@ -129,8 +130,8 @@ class Groups:
             if op is self.block.last_op and not isinstance(op, GEOp):
                 self._finish(op)
             elif isinstance(op, GEOp) and op.view_of() == 0 and len(op.results) == 1:
-                base = self.root.get(op.operands[0])
-                self.root[op.results[0]] = (op.operands[0] if base is None else base[0], position)
+                shown = operand_at(op, 0)
+                self.root[op.results[0]] = (self.base(shown), position)
                 self.views[position] = op
             elif op in again:
                 self.copied[op.results[0]] = position
@@ -206,7 +207,7 @@ class Groups:
         while (found := self.root.get(value)) is not None:
             view = self.views[found[1]]
             group.views[found[1]] = view
-            value = view.operands[0]
+            value = operand_at(view, 0)
         if is_scalar_constant(value):
             return
         if (place := self.copied.get(value)) is not None:
@@ -346,10 +347,10 @@ def _order(group: Group) -> int:
     return group.order
 
 
-def _reads(op: Operation) -> list[SSAValue]:
+def _reads(op: Operation) -> Sequence[SSAValue]:
     """Returns what an op reads, and what the ops in its regions do."""
     if not op.regions or isinstance(op, FusionOp):
-        return list(op.operands)
+        return operands_of(op)
     return [value for inner in op.walk() for value in inner.operands]
 
 

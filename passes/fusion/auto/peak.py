@@ -69,9 +69,11 @@ class Profile:
 
     def death(self, value: SSAValue) -> int:
         """Returns the position of the last read of a value."""
-        users = self.groups.users.get(value, ())
-        last = max((self.groups.groups[number].position for number in users), default=0)
-        return max(last, self.groups.owner[value].position)
+        last, groups = self.groups.owner[value].position, self.groups.groups
+        for number in self.groups.users.get(value, ()):
+            if (position := groups[number].position) > last:
+                last = position
+        return last
 
     def excess(self, first: Group, last: Group, strict: bool = False) -> int:
         """Returns by how many bytes the peak would rise, 0 or less where it would not.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute, SSAValue
 
+from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.types import is_tensor
 from ge_dialect.passes.fusion.tiling import Role, role_of
@@ -48,7 +49,7 @@ class Signatures:
     def _of_op(
         self, op: GEOp, local: dict[SSAValue, int], alias: dict[SSAValue, SSAValue]
     ) -> Hashable:
-        operands = op.operands
+        operands = operands_of(op)
         wires = [local.setdefault(alias.get(v, v), len(local)) for v in operands]
         types = [self._attribute(v.type) for v in operands]
         for result in op.results:

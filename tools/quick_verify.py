@@ -1,0 +1,122 @@
+"""The verification of an op without the look-up of its parts by name, for `quick_ir`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from xdsl.ir import Operation, SSAValue
+from xdsl.irdl import (
+    AttrConstraint,
+    AttrSizedSegments,
+    OpDef,
+    OptionalDef,
+    RangeConstraint,
+    VariadicDef,
+    VerificationContext,
+    irdl_op_verify_regions,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from ge_dialect.ge.access import operands_of
+
+_Parts: TypeAlias = Sequence[tuple[RangeConstraint, type[VariadicDef] | None]]
+"""What operands or results have to be, and whether one of them may be any number, or none."""
+
+
+@dataclass(frozen=True)
+class _Checks:
+    """What to verify of an op.
+
+    Attributes:
+        operands, results: Their parts, at most one of them of any number.
+        properties: What they have to be, and whether an op may be without.
+        regions: Whether there are any, which xDSL verifies.
+    """
+
+    operands: _Parts
+    results: _Parts
+    properties: Mapping[str, tuple[AttrConstraint, bool]]
+    regions: bool
+
+
+_verify_by_name = OpDef.verify
+
+
+def verify_op(self: OpDef, op: Operation) -> None:
+    """As `OpDef.verify`, but parts are not looked up by name where their places follow from how
+    many there are. What is wrong is verified again, for the message."""
+    if "_ge_checks" not in (known := vars(self)):
+        known["_ge_checks"] = _checks_of(self)
+    checks: _Checks | None = known["_ge_checks"]
+    if checks is None or not _fits(op, self, checks):
+        _verify_by_name(self, op)
+        return
+    for trait in self.traits:
+        trait.verify(op)
+
+
+def _checks_of(definition: OpDef) -> _Checks | None:
+    """Returns what to verify of an op; None where an op says itself how many parts it has."""
+    if definition.successors or definition.attributes:
+        return None
+    if any(isinstance(one, AttrSizedSegments) for one in definition.options):
+        return None
+    operands = [(part.constr, _kind(part)) for _, part in definition.operands]
+    results = [(part.constr, _kind(part)) for _, part in definition.results]
+    if any(sum(kind is not None for _, kind in parts) > 1 for parts in (operands, results)):
+        return None
+    properties = {
+        name: (part.constr, isinstance(part, OptionalDef))
+        for name, part in definition.properties.items()
+    }
+    return _Checks(operands, results, properties, bool(definition.regions))
+
+
+def _kind(part: object) -> type[VariadicDef] | None:
+    return next((kind for kind in (OptionalDef, VariadicDef) if isinstance(part, kind)), None)
+
+
+def _fits(op: Operation, definition: OpDef, checks: _Checks) -> bool:
+    """Whether an op has the parts that it should have."""
+    properties, given = checks.properties, op.properties
+    if op.successors or (op.regions and not checks.regions):
+        return False
+    if any(name not in properties for name in given):
+        return False
+    context = VerificationContext()
+    try:
+        if not _are(operands_of(op), checks.operands, context):
+            return False
+        if not _are(op.results, checks.results, context):
+            return False
+        if checks.regions:
+            irdl_op_verify_regions(op, definition, context)
+        for name, (constraint, is_optional) in properties.items():
+            if (attribute := given.get(name)) is not None:
+                constraint.verify(attribute, context)
+            elif not is_optional:
+                return False
+    except VerifyException:
+        return False
+    return True
+
+
+def _are(values: Sequence[SSAValue], parts: _Parts, context: VerificationContext) -> bool:
+    """Whether values are as many as parts need; what they are is verified.
+
+    Raises:
+        VerifyException: One is something else.
+    """
+    types = [value.type for value in values]
+    more, start = len(types) - len(parts), 0
+    if more < -1:
+        return False
+    for constraint, kind in parts:
+        end = start + 1 if kind is None else start + 1 + more
+        if kind is OptionalDef and more > 0:
+            return False
+        constraint.verify(types[start:end], context)
+        start = end
+    return start == len(types)
