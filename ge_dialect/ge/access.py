@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     BaseAttrAccessor,
     BeforeVariadicSingleAccessor,
@@ -61,14 +61,19 @@ _SINGLE: dict[VarIRConstruct, type[BeforeVariadicSingleAccessor]] = {
 }
 
 
+def segments_of(attr: Attribute) -> tuple[int, ...]:
+    """Returns the sizes that the attribute of an op with segments packs, unpacked once."""
+    if (sizes := vars(attr).get("_ge_sizes")) is None:
+        sizes = vars(attr)["_ge_sizes"] = cast("DenseArrayBase[Any]", attr).get_values()
+    return sizes
+
+
 class _Segments:
     """Reads the sizes of the segments, which are packed bytes in an attribute, once."""
 
     def __get__(self, obj: Operation, objtype: type[Operation] | None = None) -> Any:
         assert isinstance(self, BaseAttrAccessor)
-        attr = self.option.container(obj)[self.option.attribute_name]
-        if (sizes := vars(attr).get("_ge_sizes")) is None:
-            sizes = vars(attr)["_ge_sizes"] = cast("DenseArrayBase[Any]", attr).get_values()
+        sizes = segments_of(self.option.container(obj)[self.option.attribute_name])
         is_operand = self.construct is VarIRConstruct.OPERAND
         return self.index(sizes, operands_of(obj) if is_operand else obj.results)
 

@@ -190,7 +190,7 @@ def own_reads(op: TaskOp) -> Sequence[SSAValue]:
     """Returns what a task reads itself, without the tasks inside."""
     match op:
         case LaunchOp():
-            return tuple(op.inputs)
+            return op.accesses()[0]
         case CopyOp():
             return (op.source,)
         case StoreOp():
@@ -205,7 +205,7 @@ def own_writes(op: TaskOp) -> Sequence[SSAValue]:
     """Returns what a task writes itself, without the tasks inside."""
     match op:
         case LaunchOp():
-            return tuple(op.outputs)
+            return op.accesses()[1]
         case CopyOp() | StoreOp():
             return (op.target,)
         case BranchOp():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import NamedTuple, cast
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -36,13 +36,13 @@ from ge_dialect.ge_exec import (
 )
 from ge_dialect.ge_exec.control import TaskOp, flatten, own_reads, own_writes, task_id
 from ge_dialect.ge_exec.memory import Storage, buffer_bytes, offset_of
-from ge_dialect.ge_exec.spans import span_of, start_of
 from ge_dialect.ge_exec.tiling import Tiling
 from ge_dialect.locations import location_names
 from ge_dialect.lowering.om.attributes import AttrValue, OmTensor, OmWeight
 from ge_dialect.lowering.om.descriptors import Descriptors
 from ge_dialect.lowering.om.model import OmGraph, OmModel, OmOp, const_op
-from ge_dialect.lowering.om.task_list import TaskList, address
+from ge_dialect.lowering.om.places import Places
+from ge_dialect.lowering.om.task_list import TaskList
 from ge_dialect.lowering.size_texts import size_attrs
 
 _KINDS: Mapping[type[Operation], str] = {
@@ -56,8 +56,7 @@ Source = tuple[str, OmTensor]
 """Who holds a buffer's value, as `name:index`, and what it is."""
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(NamedTuple):
     """Bytes of a buffer, from `start` to `end`, and who wrote them.
 
     `moves`: whether they are somewhere in between, where the sizes of a run say.
@@ -88,7 +87,7 @@ def om_model(plan: PlanOp, name: str, weight_size: int, soc: str | None = None) 
         if isinstance(op, RecordOp)
     }
     work = sum(size for arena, size in sizes.items() if arena != "weights")
-    tasks = TaskList(builder.ids, work)
+    tasks = TaskList(builder.ids, work, builder.places)
     return OmModel(
         name=name,
         graphs=(OmGraph(name, tuple(ops)),),
@@ -124,7 +123,7 @@ class GraphBuilder:
         default_factory=dict[KernelOp, dict[str, AttrValue]]
     )
     descs: Descriptors = field(default_factory=Descriptors)
-    places: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    places: Places = field(default_factory=Places)
 
     def __post_init__(self) -> None:
         self.kernels = kernels_by_name(self.plan)
@@ -175,19 +174,19 @@ class GraphBuilder:
         name = self._unique(op.value.data.name)
         desc = self.descs.of(op.result.type, "y")
         self._write(op.result, (f"{name}:0", desc))
-        weight = OmWeight(desc, offset_of(op) or 0, op.size)
-        self._add(const_op(name, weight, op_id=len(self.ops)))
+        self._add(const_op(name, OmWeight(desc, offset_of(op) or 0, op.size)))
 
     def _task(self, task: TaskOp, stream: int) -> None:
         nodes = location_names(task)
         kernel = self.kernel_of(task)
         kind = _KINDS[type(task)] if kernel is None else kernel.op_type.data
-        name = self._unique(nodes[-1] if nodes else f"{kind}_{task_id(task)}")
-        reads, writes = own_reads(task), own_writes(task)
-        read_at, written_at = (tuple(map(self._address, values)) for values in (reads, writes))
+        number, reads, writes = task_id(task), own_reads(task), own_writes(task)
+        read_at = tuple([self.places.of(value).address for value in reads])
+        written_at = tuple([self.places.of(value).address for value in writes])
         inputs = [self._source(value) for value in reads]
         outputs = [self.descs.of(value.type, f"y{i}") for i, value in enumerate(writes)]
-        self.ids[task_id(task)] = len(self.ops)
+        name = self._unique(nodes[-1] if nodes else f"{kind}_{number}")
+        self.ids[number] = len(self.ops)
         self._add(
             OmOp(
                 name,
@@ -197,11 +196,11 @@ class GraphBuilder:
                     [self.descs.renamed(desc, f"x{i}") for i, (_, desc) in enumerate(inputs)]
                 ),
                 output_descs=tuple(outputs),
+                shared=self._task_attrs(task, kernel),
                 attrs={
-                    **self._task_attrs(task, kernel),
                     # Viewers show attributes, and none of the fields below.
                     "stream": stream,
-                    "task": task_id(task),
+                    "task": number,
                     "input_addresses": read_at,
                     "output_addresses": written_at,
                     **(size_attrs(self.plan, writes) if self.tells else {}),
@@ -214,11 +213,6 @@ class GraphBuilder:
         )
         for index, (value, desc) in enumerate(zip(writes, outputs, strict=True)):
             self._write(value, (f"{name}:{index}", desc))
-
-    def _address(self, value: SSAValue) -> int:
-        if (known := self.places.get(value)) is None:
-            known = self.places[value] = address(value)
-        return known
 
     def _task_attrs(self, task: TaskOp, kernel: KernelOp | None) -> Mapping[str, AttrValue]:
         """Returns `task_attrs`, made once for all tasks of a kernel."""
@@ -245,15 +239,14 @@ class GraphBuilder:
 
     def _write(self, value: SSAValue, source: Source) -> None:
         """Notes who wrote the bytes of a value last."""
-        base, start, end = span_of(value)
-        moves = not isinstance(start_of(value), int)
+        base, start, end, moves, _ = self.places.of(value)
         kept = [one for one in self.sources[base] if moves or one.start < start or one.end > end]
         self.sources[base] = [*kept, Written(start, end, source, moves)]
 
     def _source(self, value: SSAValue) -> Source:
         """Returns who holds a value; of one that several tasks wrote a part of, a `ConcatD` that
         runs no task, as GE has it."""
-        base, start, end = span_of(value)
+        base, start, end, _, _ = self.places.of(value)
         written = self.sources[base]
         if (last := written[-1]).start <= start and last.end >= end and not last.moves:
             return last.source
@@ -275,7 +268,7 @@ class GraphBuilder:
                 output_descs=(desc,),
                 attrs=dict.fromkeys(flags, True),
                 stream_id=-1,
-                output_offsets=(address(value),),
+                output_offsets=(self.places.of(value).address,),
             )
         )
         source = (f"{name}:0", desc)
@@ -291,12 +284,12 @@ class GraphBuilder:
                 inputs=tuple(source for source, _ in found),
                 input_descs=tuple(desc for _, desc in found),
                 stream_id=-1,
-                input_offsets=tuple(address(op.buffer) for op in self.plan.outputs),
+                input_offsets=tuple(self.places.of(op.buffer).address for op in self.plan.outputs),
             )
         )
 
     def _add(self, op: OmOp) -> None:
-        object.__setattr__(op, "id", len(self.ops))
+        op.id = len(self.ops)
         self.ops.append(op)
 
     def _unique(self, name: str) -> str:

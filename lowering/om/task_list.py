@@ -10,16 +10,16 @@ and `While`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from xdsl.ir import Operation, Region, SSAValue
 
+from ge_dialect.ge.access import operands_of
 from ge_dialect.ge_exec import (
     BranchOp,
     CopyOp,
     LaunchOp,
     LoopOp,
-    ObjectOp,
     PlanOp,
     RecordOp,
     StoreOp,
@@ -27,7 +27,8 @@ from ge_dialect.ge_exec import (
     WeightOp,
 )
 from ge_dialect.ge_exec.control import TaskOp, inner_tasks, task_id
-from ge_dialect.ge_exec.memory import Storage, base_of, buffer_bytes, offset_of
+from ge_dialect.ge_exec.memory import buffer_bytes
+from ge_dialect.lowering.om.places import Places
 from ge_dialect.lowering.om.tasks import OmTask, TaskType
 
 
@@ -39,13 +40,13 @@ class TaskList:
         ids: Of each task of the plan, the op of the graph that it belongs to.
         work_size: Bytes of the work arena, behind which the weights lie.
         labels: How many labels there are so far.
-        places: Addresses of values, as tasks hold them.
+        places: Of the values.
     """
 
     ids: dict[int, int]
     work_size: int
+    places: Places
     labels: int = 0
-    places: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
 
     def of(self, plan: PlanOp) -> Iterator[OmTask]:
         """Yields the tasks in launch order: by the plan's order, each wait before its task.
@@ -91,7 +92,7 @@ class TaskList:
         index = self.ids[task_id(op)]
         match op:
             case LaunchOp():
-                args = tuple(self._logical(value) for value in (*op.inputs, *op.outputs))
+                args = tuple([self._logical(value) for value in operands_of(op)])
                 kernel = op.kernel.string_value()
                 yield OmTask(TaskType.KERNEL, stream, index, kernel=kernel, args=args)
             case CopyOp() | StoreOp():
@@ -139,11 +140,8 @@ class TaskList:
 
     def _logical(self, value: SSAValue) -> int:
         """Returns an address as a task holds it: weights lie behind the work arena."""
-        if (known := self.places.get(value)) is None:
-            owner, inner = base_of(value)
-            behind = self.work_size if isinstance(owner, WeightOp) else 0
-            known = self.places[value] = inner + behind + _start_of(owner)
-        return known
+        place = self.places.of(value)
+        return place.address + (self.work_size if type(place.base) is WeightOp else 0)
 
 
 def _next_ids(ops: Sequence[Operation]) -> list[int]:
@@ -155,13 +153,3 @@ def _next_ids(ops: Sequence[Operation]) -> list[int]:
         if isinstance(op, TaskOp):
             upcoming = task_id(op)
     return following[::-1]
-
-
-def address(value: SSAValue) -> int:
-    """Returns the byte offset of a buffer value in its arena; an object has none, which is 0."""
-    owner, inner = base_of(value)
-    return inner + _start_of(owner)
-
-
-def _start_of(owner: Storage) -> int:
-    return 0 if isinstance(owner, ObjectOp) else offset_of(owner) or 0
