@@ -123,6 +123,7 @@ class TileCutter:
     Attributes:
         values: Of the body, by the names that the tiling has for them.
         ops: Of the body, constants left out.
+        tiling: Of the kernel.
     """
 
     def __init__(self, block: Block, tiling: Tiling):
@@ -130,10 +131,17 @@ class TileCutter:
         self.ops = [
             op for op in block.ops if isinstance(op, GEOp) and not isinstance(op, ConstantOp)
         ]
+        self.tiling = tiling
         buffers = tiling.by_name()
         self._shapes = {value: tensor_of(value).get_shape() for value in self.values.values()}
         self._buffers = [(buffers[name], value) for name, value in self.values.items()]
         self._aligned: dict[tuple[GEOp, int], Sequence[tuple[int, int]]] = {}
+
+    def aligned(self, op: GEOp, index: int) -> Sequence[tuple[int, int]]:
+        """Returns `aligned_axes`, found once."""
+        if (known := self._aligned.get((op, index))) is None:
+            known = self._aligned[op, index] = aligned_axes(op, index)
+        return known
 
     def at(self, turn: Sequence[Span]) -> TileSpans:
         """Returns the tiles of one turn.
@@ -179,9 +187,7 @@ class TileCutter:
         wanted = spans[op.results[0]]
         parts: dict[int, Sequence[Span]] = {}
         for index, operand in enumerate(operands_of(op)):
-            if (aligned := self._aligned.get((op, index))) is None:
-                aligned = self._aligned[op, index] = aligned_axes(op, index)
-            if not aligned:
+            if not (aligned := self.aligned(op, index)):
                 continue
             own = _own(operand, spans)
             if any(own[axis] != wanted[made] for axis, made in aligned):
