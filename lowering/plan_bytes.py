@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ge_dialect.ge_exec import ArenaOp
 from ge_dialect.ge_exec.control import TaskOp, task_id
@@ -11,8 +13,7 @@ from ge_dialect.ge_exec.memory import Storage
 from ge_dialect.lowering.plan_clocks import Place
 
 
-@dataclass(frozen=True)
-class Access:
+class Access(NamedTuple):
     """Bytes of an arena that a task touches: `[start, end)`, belonging to `owner`.
 
     An object is an arena of one byte of its own.
@@ -52,6 +53,12 @@ class Bytes:
     _found: dict[int, tuple[Access, int, list[Segment]]] = field(
         default_factory=dict[int, "tuple[Access, int, list[Segment]]"]
     )
+
+    @staticmethod
+    def cut(accesses: Iterable[Access]) -> Bytes:
+        """Returns an arena that accesses are known to cut."""
+        starts = sorted({0}.union(*[(access.start, access.end) for access in accesses]))
+        return Bytes(starts, [Segment() for _ in starts])
 
     def covered(self, access: Access) -> list[Segment]:
         """Returns the segments of an access, split so that they cover exactly its bytes."""

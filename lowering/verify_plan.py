@@ -44,7 +44,7 @@ from ge_dialect.ge_exec import (
     WeightOp,
     kernels_by_name,
 )
-from ge_dialect.ge_exec.control import TaskOp, own_reads, own_writes, task_id
+from ge_dialect.ge_exec.control import TaskOp, flatten, own_reads, own_writes, task_id
 from ge_dialect.ge_exec.memory import Storage, base_of, offset_of
 from ge_dialect.ge_exec.spans import span_of
 from ge_dialect.lowering.overwrites import Overwrites
@@ -81,10 +81,15 @@ def verify_plan(plan: PlanOp) -> None:
     checker = Checker(overwrites=Overwrites(kernels_by_name(plan)))
     lasting = [checker.access(op.result) for op in (*plan.inputs, *plan.weights)]
     check_apart(lasting)
-    for access in lasting:
-        checker.memory[access.arena].initialise(access)
-    for op in plan.buffers:
-        checker.access(op.result)  # also what no task touches lies in its arena
+    # Also what no task touches lies in its arena.
+    changing = [checker.access(op.result) for op in plan.buffers]
+    changing += [
+        checker.access(value)
+        for task, _ in order
+        for inner in flatten(task)
+        for value in own_writes(inner)
+    ]
+    checker.begin(lasting, changing)
     for task, place in order:
         checker.check(task, place)
     for output in plan.outputs:
@@ -111,23 +116,51 @@ def check_residency(plan: PlanOp, order: Sequence[tuple[TaskOp, Place]]) -> None
 
 def check_numbers(plan: PlanOp) -> None:
     """Checks that every task has a place of its own in the order of the plan."""
-    tasks = plan.all_tasks()
-    for task, following in pairwise(tasks):
-        if task_id(task) == task_id(following):
+    for task, following in pairwise(plan.all_tasks()):
+        if (number := task_id(task)) < (next_number := task_id(following)):
+            continue
+        if number == next_number:
             both = f"{describe_task(task)} and {describe_task(following)}"
             raise GEError(CODE, f"{both} have the same number")
-        if task_id(task) > task_id(following):
-            what = f"{describe_task(following)} comes after {describe_task(task)}"
-            raise GEError(CODE, what, hint="tasks in a branch or loop are numbered in order")
+        what = f"{describe_task(following)} comes after {describe_task(task)}"
+        raise GEError(CODE, what, hint="tasks in a branch or loop are numbered in order")
 
 
 @dataclass
 class Checker:
-    """Runs through the tasks of a plan in an order that the streams allow."""
+    """Runs through the tasks of a plan in an order that the streams allow.
+
+    Attributes:
+        memory: What the bytes of each arena hold.
+        known: The bytes of values.
+        overwrites: Checks what tasks write over what they read.
+        constant: Arenas of inputs and weights alone that no task writes. Their bytes always hold
+            what they did at first.
+    """
 
     memory: dict[ArenaOp | Storage, Bytes] = field(default_factory=lambda: defaultdict(Bytes))
     known: dict[SSAValue, Access] = field(default_factory=dict[SSAValue, Access])
     overwrites: Overwrites = field(default_factory=Overwrites)
+    constant: set[ArenaOp | Storage] = field(default_factory=set["ArenaOp | Storage"])
+
+    def begin(self, lasting: Sequence[Access], changing: Sequence[Access]) -> None:
+        """Puts inputs and weights into their bytes.
+
+        Args:
+            lasting: Those of inputs and weights.
+            changing: Those of buffers, and all that tasks write.
+        """
+        by_arena: dict[ArenaOp | Storage, list[Access]] = defaultdict(list)
+        for access in changing:
+            by_arena[access.arena].append(access)
+        self.constant = {access.arena for access in lasting} - by_arena.keys()
+        there = [access for access in lasting if access.arena not in self.constant]
+        for access in there:
+            by_arena[access.arena].append(access)
+        for arena, accesses in by_arena.items():
+            self.memory[arena] = Bytes.cut(accesses)
+        for access in there:
+            self.memory[access.arena].initialise(access)
 
     def access(self, value: SSAValue) -> Access:
         """Returns the bytes of a buffer value."""
@@ -146,7 +179,10 @@ class Checker:
         self.overwrites.check(task, read, written)
 
     def covered(self, access: Access) -> list[Segment]:
-        """Returns the segments of an access, split so that they cover exactly its bytes."""
+        """Returns the segments of an access, split so that they cover exactly its bytes; none of
+        what never changes."""
+        if access.arena in self.constant:
+            return []
         return self.memory[access.arena].covered(access)
 
     def check(self, task: TaskOp, place: Place) -> None:
@@ -343,14 +379,14 @@ def _access(value: SSAValue) -> Access:
     owner, start, end = span_of(value)
     if isinstance(owner, ObjectOp) or isinstance(owner.result.type, ObjectType):
         return Access(owner, owner, 0, 1)
-    offset = offset_of(owner)
-    if owner.arena is None or offset is None or not isinstance(owner.arena.owner, ArenaOp):
+    offset, given = offset_of(owner), owner.arena
+    arena = None if given is None else given.owner
+    if offset is None or not isinstance(arena, ArenaOp):
         raise GEError(CODE, f"{describe(owner)} has no place", hint="run ge-plan-memory first")
-    arena = owner.arena.owner
-    if offset + owner.size > arena.size.value.data:
+    if (last := offset + owner.size) > (size := arena.size.value.data):
         raise GEError(
             CODE,
-            f"{describe(owner)} ends at byte {offset + owner.size} of arena"
-            f" '{arena.arena_name.data}', which has {arena.size.value.data}",
+            f"{describe(owner)} ends at byte {last} of arena '{arena.arena_name.data}', which has"
+            f" {size}",
         )
     return Access(owner, arena, offset + start, offset + end)
