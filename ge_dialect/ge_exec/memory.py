@@ -336,7 +336,8 @@ class OutputOp(FormattedOp):
     assembly_format = "$io_name $buffer attr-dict `:` type($buffer)"
 
     def __init__(self, io_name: str, buffer: SSAValue):
-        super().__init__(operands=[buffer], properties={"io_name": StringAttr(io_name)})
+        # A model that keeps what it has seen has many: as for `build_placed`.
+        Operation.__init__(self, operands=[buffer], properties={"io_name": StringAttr(io_name)})
 
     def quick_text(self, printer: ExactPrinter) -> str | None:
         if self.attributes:

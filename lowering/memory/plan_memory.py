@@ -24,7 +24,7 @@ from ge_dialect.ge_exec import ArenaOp, BufferOp, InputOp, LaunchOp, PlanOp, ker
 from ge_dialect.ge_exec.control import own_writes
 from ge_dialect.ge_exec.memory import PlacedOp, Storage, base_of
 from ge_dialect.locations import location_name, location_names
-from ge_dialect.lowering.dependencies import task_graph
+from ge_dialect.lowering.dependencies import task_graph, touched_buffers
 from ge_dialect.lowering.memory.api import EFFORT
 from ge_dialect.lowering.memory.heuristics import MemoryFullError, solve
 from ge_dialect.lowering.memory.lifetimes import moments
@@ -207,7 +207,7 @@ def work_problem(
     plan: PlanOp, buffers: Sequence[BufferOp], ports: Sequence[PlacedOp], request: Request
 ) -> Problem:
     """Returns the planning problem of a plan's buffers, and of ports that keep their bytes."""
-    graph = task_graph(plan)
+    graph = task_graph(plan) if len(plan.streams) > 1 else touched_buffers(plan)
     values = [
         Buffer(_title(op) or f"buffer {i}", op.size, request.alignment)
         for i, op in enumerate((*buffers, *ports))
