@@ -95,7 +95,11 @@ def smallest_excess(kernel: WorkingSet, sizes: Mapping[str, int]) -> Excess | No
 
 
 def _over(kernel: WorkingSet, tiles: Sequence[int], sizes: Mapping[str, int]) -> int:
-    return sum(max(0, peak - sizes[tier]) for tier, peak in kernel.peaks(tiles).items())
+    return _too_many(kernel.peaks(tiles), sizes)
+
+
+def _too_many(peaks: Mapping[str, int], sizes: Mapping[str, int]) -> int:
+    return sum([max(0, peak - sizes[tier]) for tier, peak in peaks.items()])
 
 
 def _best_step(
@@ -105,6 +109,7 @@ def _best_step(
     and the bytes that it still has too many."""
     best: tuple[int, int] | None = None
     chosen: tuple[list[int], int] | None = None
+    before = kernel.kept_bytes(tiles)
     for loop, steps in enumerate(tiles):
         least = floor if loop in kernel.inner else 1
         blocked = any(tiles[other] > 1 for other in kernel.before[loop])
@@ -112,7 +117,8 @@ def _best_step(
             continue
         trial = [*tiles]
         trial[loop] = max(least, -(-steps // 2))
-        if (left := _over(kernel, trial, sizes)) >= over:
+        peaks = kernel.peaks_of(kernel.cut(before, trial, loop))
+        if (left := _too_many(peaks, sizes)) >= over:
             continue
         cost = (kernel.moved(trial), left)
         if best is None or cost < best:

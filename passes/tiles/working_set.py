@@ -120,29 +120,57 @@ class WorkingSet:
 
     def peaks(self, tiles: Sequence[int]) -> dict[str, int]:
         """Returns the most bytes that are needed of each tier at a time, blocks left out."""
+        return self.peaks_of(self.kept_bytes(tiles))
+
+    def kept_bytes(self, tiles: Sequence[int]) -> dict[int, int]:
+        """Returns the bytes of the tiles that are there whole, by the number of the value."""
+        extents = self.extents
+        return {index: self.held[index].tile_bytes(tiles, extents) for index in self._kept}
+
+    def peaks_of(self, sizes: Mapping[int, int]) -> dict[str, int]:
+        """Returns the most bytes of each tier at a time, given those of the tiles in it."""
         found: dict[str, int] = {}
         for tier, changes in self._changes.items():
-            sizes: dict[int, int] = {}
             load = highest = 0
-            for index in changes:
-                if (size := sizes.get(index)) is None:
-                    sizes[index] = size = self.held[index].tile_bytes(tiles, self.extents)
-                    load += size
-                    highest = max(highest, load)
-                else:
-                    load -= size
+            for begins, index in changes:
+                if not begins:
+                    load -= sizes[index]
+                elif (load := load + sizes[index]) > highest:
+                    highest = load
             found[tier] = highest
         return found
 
+    def cut(self, sizes: Mapping[int, int], tiles: Sequence[int], loop: int) -> dict[int, int]:
+        """Returns the bytes of tiles after those along one loop have changed.
+
+        Args:
+            sizes: Before.
+            tiles: Steps of a tile along each loop.
+            loop: The one that has changed.
+        """
+        changed = {
+            index: self.held[index].tile_bytes(tiles, self.extents)
+            for index in self._kept
+            if loop in self.held[index].loops
+        }
+        return {**sizes, **changed}
+
     @cached_property
-    def _changes(self) -> Mapping[str, Sequence[int]]:
+    def _kept(self) -> Sequence[int]:
+        """The values that own the bytes of a whole tile."""
+        return [i for i, one in enumerate(self.held) if one.kept and one.owner == i]
+
+    @cached_property
+    def _changes(self) -> Mapping[str, Sequence[tuple[int, int]]]:
         """The values of each tier, as they begin and as they end; at one time, ends come first."""
         changes: dict[str, list[tuple[int, int, int]]] = {}
-        for index, one in enumerate(self.held):
-            if one.kept and one.owner == index:
-                first, last = one.life
-                changes.setdefault(one.tier, []).extend(((first, 1, index), (last + 1, 0, index)))
-        return {tier: [index for *_, index in sorted(found)] for tier, found in changes.items()}
+        for index in self._kept:
+            first, last = (one := self.held[index]).life
+            changes.setdefault(one.tier, []).extend(((first, 1, index), (last + 1, 0, index)))
+        return {
+            tier: [(begins, index) for _, begins, index in sorted(found)]
+            for tier, found in changes.items()
+        }
 
     def moved(self, tiles: Sequence[int]) -> int:
         """Returns the bytes that all tiles together read and write, outside of the chip."""
