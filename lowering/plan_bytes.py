@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ge_dialect.ge_exec import ArenaOp
-from ge_dialect.ge_exec.control import TaskOp, task_id
+from ge_dialect.ge_exec.control import TaskOp
 from ge_dialect.ge_exec.memory import Storage
 from ge_dialect.lowering.plan_clocks import Place
 
@@ -25,6 +25,14 @@ class Access(NamedTuple):
     end: int
 
 
+class Done(NamedTuple):
+    """A task that has run, where it did, and its number in the order of the plan."""
+
+    task: TaskOp
+    place: Place
+    number: int
+
+
 @dataclass
 class Segment:
     """Some bytes: whose value they hold, who wrote it, who has read it since (last a stream).
@@ -33,10 +41,8 @@ class Segment:
     """
 
     owner: Storage | None = None
-    writer: tuple[TaskOp, Place] | None = None
-    readers: dict[int, tuple[TaskOp, Place]] = field(
-        default_factory=dict[int, tuple[TaskOp, Place]]
-    )
+    writer: Done | None = None
+    readers: dict[int, Done] = field(default_factory=dict[int, Done])
     is_mixed: bool = False
 
     def copy(self) -> Segment:
@@ -101,12 +107,10 @@ class Bytes:
             segment.owner = access.owner
 
 
-def _later(
-    a: tuple[TaskOp, Place] | None, b: tuple[TaskOp, Place] | None
-) -> tuple[TaskOp, Place] | None:
+def _later(a: Done | None, b: Done | None) -> Done | None:
     if a is None or b is None:
         return a or b
-    return a if task_id(a[0]) >= task_id(b[0]) else b
+    return a if a.number >= b.number else b
 
 
 def overlap(a: Access, b: Access) -> bool:

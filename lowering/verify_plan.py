@@ -48,7 +48,7 @@ from ge_dialect.ge_exec.control import TaskOp, flatten, own_reads, own_writes, t
 from ge_dialect.ge_exec.memory import Storage, base_of, offset_of
 from ge_dialect.ge_exec.spans import span_of
 from ge_dialect.lowering.overwrites import Overwrites
-from ge_dialect.lowering.plan_bytes import Access, Bytes, Segment, overlap
+from ge_dialect.lowering.plan_bytes import Access, Bytes, Done, Segment, overlap
 from ge_dialect.lowering.plan_clocks import CODE, Place, execution_order
 from ge_dialect.lowering.plan_names import describe, describe_task
 from ge_dialect.lowering.verify_symbols import check_order, check_symbols
@@ -94,7 +94,7 @@ def verify_plan(plan: PlanOp) -> None:
         checker.check(task, place)
     for output in plan.outputs:
         access = checker.access(output.buffer)
-        for segment in checker.covered(access):
+        for segment in () if access.arena in checker.constant else checker.covered(access):
             check_value(segment, access, output)
     if any(op.resident is not None for op in plan.buffers):
         check_residency(plan, order)
@@ -179,10 +179,7 @@ class Checker:
         self.overwrites.check(task, read, written)
 
     def covered(self, access: Access) -> list[Segment]:
-        """Returns the segments of an access, split so that they cover exactly its bytes; none of
-        what never changes."""
-        if access.arena in self.constant:
-            return []
+        """Returns the segments of an access, split so that they cover exactly its bytes."""
         return self.memory[access.arena].covered(access)
 
     def check(self, task: TaskOp, place: Place) -> None:
@@ -190,15 +187,17 @@ class Checker:
         read = self.accesses(own_reads(task))
         written = self.accesses(own_writes(task))
         self.check_in_place(task, read, written)
+        read = [access for access in read if access.arena not in self.constant]
+        done = Done(task, place, task_id(task))
         for access in read:
             for segment in self.covered(access):
                 if segment.owner is not access.owner:
                     check_value(segment, access, task)
                 if segment.writer is not None:
-                    _expect_after(task, place, segment.writer, access)
+                    _expect_after(done, segment.writer, access)
         for access in written:
-            self._check_write(task, place, access)
-        self._commit(task, place, read, written)
+            self._check_write(done, access)
+        self._commit(done, read, written)
         if isinstance(task, BranchOp):
             self._check_branch(task, place)
         elif isinstance(task, LoopOp):
@@ -222,7 +221,7 @@ class Checker:
         if task.known_trips is None:
             self._merge(before)
         after_first = self._snapshot()
-        self._commit(task, place, (), self.accesses([task.iteration]))
+        self._commit(Done(task, place, task_id(task)), (), self.accesses([task.iteration]))
         for access in self.accesses(own_reads(task)[1:]):
             for segment in self.covered(access):
                 check_value(segment, access, task)
@@ -244,18 +243,17 @@ class Checker:
         for arena in dict.fromkeys((*self.memory, *other)):
             self.memory[arena].merge(other.get(arena) or Bytes())
 
-    def _commit(
-        self, task: TaskOp, place: Place, read: Sequence[Access], written: Sequence[Access]
-    ) -> None:
+    def _commit(self, done: Done, read: Sequence[Access], written: Sequence[Access]) -> None:
         for access in read:
             for segment in self.covered(access):
-                segment.readers[place.stream] = (task, place)
+                segment.readers[done.place.stream] = done
         for access in written:
             for segment in self.covered(access):
-                segment.owner, segment.writer, segment.readers = access.owner, (task, place), {}
+                segment.owner, segment.writer, segment.readers = access.owner, done, {}
                 segment.is_mixed = False
 
-    def _check_write(self, task: TaskOp, place: Place, access: Access) -> None:
+    def _check_write(self, done: Done, access: Access) -> None:
+        task = done.task
         if isinstance(access.owner, InputOp | WeightOp) and not _is_donated(access.owner):
             raise GEError(CODE, f"{describe_task(task)} writes {describe(access.owner)}")
         for segment in self.covered(access):
@@ -264,9 +262,9 @@ class Checker:
                 what = f"{describe(access.owner)} over {describe(lost)}"
                 raise GEError(CODE, f"{describe_task(task)} writes {what}")
             if segment.writer is not None:
-                _expect_after(task, place, segment.writer, access)
+                _expect_after(done, segment.writer, access)
             for reader in segment.readers.values():
-                _expect_after(task, place, reader, access)
+                _expect_after(done, reader, access)
 
 
 @dataclass
@@ -323,20 +321,21 @@ def check_value(segment: Segment, access: Access, reader: TaskOp | OutputOp) -> 
     )
 
 
-def _expect_after(task: TaskOp, place: Place, other: tuple[TaskOp, Place], access: Access) -> None:
-    if other[1] is place:
+def _expect_after(done: Done, other: Done, access: Access) -> None:
+    place = done.place
+    if other.place is place:
         return  # tasks of one branch or loop run one after the other
-    if not place.after(other[1]):
+    if not place.after(other.place):
         raise GEError(
             CODE,
-            f"{describe_task(task)} and {describe_task(other[0])} are not ordered,"
+            f"{describe_task(done.task)} and {describe_task(other.task)} are not ordered,"
             f" but both use {_where(access)}",
-            hint=f"stream {place.stream} has to wait for stream {other[1].stream}",
+            hint=f"stream {place.stream} has to wait for stream {other.place.stream}",
         )
-    if task_id(other[0]) > task_id(task):
+    if other.number > done.number:
         raise GEError(
             CODE,
-            f"{describe_task(task)} runs after {describe_task(other[0])},"
+            f"{describe_task(done.task)} runs after {describe_task(other.task)},"
             f" and both use {_where(access)}",
             hint="tasks that share bytes run in the order of their numbers",
         )

@@ -179,20 +179,20 @@ def encode_attribute(message: Any, value: AttrValue) -> None:
     Raises:
         ValueError: The value is of another type, or an integer outside 64 bits.
     """
-    if isinstance(value, tuple) and value and type(value[0]) is str:
-        message.CopyFrom(_texts(value))
-    elif isinstance(value, OmWeight):
+    if isinstance(value, OmWeight):
         _encode_weight(message.t, value)
+    elif isinstance(value, str):
+        message.s = value.encode("utf-8")
     elif isinstance(value, bool):
         message.b = value
     elif isinstance(value, int):
         message.i = value
     elif isinstance(value, float):
         message.f = value
-    elif isinstance(value, str):
-        message.s = value.encode("utf-8")
     elif isinstance(value, bytes):
         message.bt = value
+    elif isinstance(value, tuple) and value and type(value[0]) is str:
+        message.CopyFrom(_texts(value))
     else:
         _encode_list(message, value)
 
@@ -227,11 +227,9 @@ def _encode_list(message: Any, values: Sequence[Scalar] | Sequence[Sequence[int]
     (kind,) = kinds or {int}
     name, number = _LIST_KINDS[kind]
     message.list.val_type = number
-    getattr(message.list, name).extend(
-        [value.encode("utf-8") if isinstance(value, str) else value for value in values]
-        if kind is str or kind is float
-        else values
-    )
+    if kind is str:
+        values = [text.encode("utf-8") for text in cast("Sequence[str]", values)]
+    getattr(message.list, name).extend(values)
 
 
 def decode_attribute(message: Any) -> AttrValue | None:

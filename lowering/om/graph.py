@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import NamedTuple, cast
 
 from xdsl.dialects.builtin import (
@@ -31,6 +32,7 @@ from ge_dialect.ge_exec import (
     PlanOp,
     RecordOp,
     StoreOp,
+    StreamOp,
     WeightOp,
     kernels_by_name,
 )
@@ -77,12 +79,13 @@ def om_model(plan: PlanOp, name: str, weight_size: int, soc: str | None = None) 
         weight_size: Bytes of WEIGHTS_DATA.
         soc: Name of the target, where it is known.
     """
+    streams = plan.streams
     builder = GraphBuilder(plan)
-    ops = builder.build()
+    ops = builder.build(streams)
     sizes = {op.arena_name.data: op.size.value.data for op in _arenas(plan)}
     events = {
         op.event.value.data
-        for stream in plan.streams
+        for stream in streams
         for op in stream.body.block.ops
         if isinstance(op, RecordOp)
     }
@@ -91,10 +94,10 @@ def om_model(plan: PlanOp, name: str, weight_size: int, soc: str | None = None) 
     return OmModel(
         name=name,
         graphs=(OmGraph(name, tuple(ops)),),
-        tasks=tuple(tasks.of(plan)),
+        tasks=tuple(tasks.of(streams)),
         memory_size=work,
         weight_size=weight_size,
-        stream_num=max(1, len(plan.streams)),
+        stream_num=max(1, len(streams)),
         event_num=len(events),
         label_num=tasks.labels,
         attrs={
@@ -131,24 +134,27 @@ class GraphBuilder:
         self.has_symbols = bool(symbols)
         self.tells = any(not op.is_early for op in symbols)
 
-    def build(self) -> list[OmOp]:
+    def build(self, streams: Sequence[StreamOp]) -> list[OmOp]:
         """Returns `Data`, `Const`, one op a task in order, and `NetOutput`.
 
         The tasks inside a branch or loop follow it, as GE lays out control flow on one stream.
+
+        Args:
+            streams: Of the plan.
         """
         for index, op in enumerate(self.plan.inputs):
             self._data(index, op)
         for op in self.plan.weights:
             self._const(op)
-        streams = {
-            task_id(op): stream.id.value.data
-            for stream in self.plan.streams
+        tasks = [
+            (task_id(op), op, stream.id.value.data)
+            for stream in streams
             for op in stream.body.block.ops
             if isinstance(op, TaskOp)
-        }
-        for task in self.plan.tasks():
+        ]
+        for _, task, stream in sorted(tasks, key=itemgetter(0)):
             for inner in flatten(task):
-                self._task(inner, streams[task_id(task)])
+                self._task(inner, stream)
         self._net_output()
         return self.ops
 
@@ -276,7 +282,8 @@ class GraphBuilder:
         return source
 
     def _net_output(self) -> None:
-        found = [self._source(op.buffer) for op in self.plan.outputs]
+        outputs = [op.buffer for op in self.plan.outputs]
+        found = [self._source(value) for value in outputs]
         self._add(
             OmOp(
                 self._unique("NetOutput"),
@@ -284,7 +291,7 @@ class GraphBuilder:
                 inputs=tuple(source for source, _ in found),
                 input_descs=tuple(desc for _, desc in found),
                 stream_id=-1,
-                input_offsets=tuple(self.places.of(op.buffer).address for op in self.plan.outputs),
+                input_offsets=tuple(self.places.of(value).address for value in outputs),
             )
         )
 

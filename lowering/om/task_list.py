@@ -20,9 +20,9 @@ from ge_dialect.ge_exec import (
     CopyOp,
     LaunchOp,
     LoopOp,
-    PlanOp,
     RecordOp,
     StoreOp,
+    StreamOp,
     WaitOp,
     WeightOp,
 )
@@ -48,14 +48,17 @@ class TaskList:
     places: Places
     labels: int = 0
 
-    def of(self, plan: PlanOp) -> Iterator[OmTask]:
+    def of(self, streams: Sequence[StreamOp]) -> Iterator[OmTask]:
         """Yields the tasks in launch order: by the plan's order, each wait before its task.
 
         The first stream starts the others.
+
+        Args:
+            streams: Of the plan.
         """
-        yield from self._activations(plan)
+        yield from self._activations(streams)
         found: list[tuple[int, int, int, list[OmTask]]] = []
-        for stream in plan.streams:
+        for stream in streams:
             number = stream.id.value.data
             ops = list(stream.body.block.ops)
             upcoming = _next_ids(ops)
@@ -75,9 +78,9 @@ class TaskList:
         for *_, tasks in sorted(found, key=lambda item: item[:3]):
             yield from tasks
 
-    def _activations(self, plan: PlanOp) -> Iterator[OmTask]:
+    def _activations(self, streams: Sequence[StreamOp]) -> Iterator[OmTask]:
         """Yields what starts each stream but the first; it belongs to the stream's first task."""
-        first, *others = plan.streams or (None,)
+        first, *others = streams or (None,)
         for stream in others:
             tasks = [op for op in stream.body.block.ops if isinstance(op, TaskOp)]
             if first is not None and tasks:

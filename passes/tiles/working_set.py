@@ -177,7 +177,9 @@ class WorkingSet:
         found = 0
         trips = [self.trips(loop, tiles) for loop in range(len(tiles))]
         for one, size, loops in self._in_hbm:
-            found += size * prod([trips[loop] for loop in loops]) + self._overlap(one, size, tiles)
+            found += size * prod([trips[loop] for loop in loops])
+            if one.windows:
+                found += self._overlap(one, size, tiles)
         return found + sum(self._held_bytes(one, tiles) for one in self._shared)
 
     @cached_property
@@ -256,7 +258,10 @@ class WorkingSet:
 
     def keeping(self, whole: Collection[int]) -> WorkingSet:
         """Returns the kernel where some values have room for a whole tile, given by number."""
-        held = [replace(one, kept=True) if i in whole else one for i, one in enumerate(self.held)]
+        held = [
+            replace(one, kept=True) if i in whole and not one.kept else one
+            for i, one in enumerate(self.held)
+        ]
         return replace(self, held=held)
 
     def ordered(self, tiles: Sequence[int], l2_bytes: int) -> tuple[WorkingSet, list[int]]:
