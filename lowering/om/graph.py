@@ -177,10 +177,12 @@ class GraphBuilder:
         )
 
     def _const(self, op: WeightOp) -> None:
-        name = self._unique(op.value.data.name)
-        desc = self.descs.of(op.result.type, "y")
-        self._write(op.result, (f"{name}:0", desc))
-        self._add(const_op(name, OmWeight(desc, offset_of(op) or 0, op.size)))
+        name, value = self._unique(op.value.data.name), op.result
+        desc, place = self.descs.of(value.type, "y"), self.places.of(value)
+        self.sources[op] = [
+            Written(0, place.end, (f"{name}:0", desc))
+        ]  # and nobody writes it again
+        self._add(const_op(name, OmWeight(desc, place.address, place.end)))
 
     def _task(self, task: TaskOp, stream: int) -> None:
         nodes = location_names(task)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from xdsl.ir import SSAValue
 
 from ge_dialect.ge_exec import ObjectOp
-from ge_dialect.ge_exec.memory import Storage, ViewOp, base_of, offset_of
+from ge_dialect.ge_exec.memory import Storage, ViewOp, offset_of
 from ge_dialect.ge_exec.spans import span_of, start_of
 
 
@@ -46,4 +46,4 @@ def _place(value: SSAValue) -> Place:
     base, start, end = span_of(value)
     moves = type(value.owner) is ViewOp and not isinstance(start_of(value), int)
     own = 0 if isinstance(base, ObjectOp) else offset_of(base) or 0
-    return Place(base, start, end, moves, base_of(value)[1] + own)
+    return Place(base, start, end, moves, own + start)
