@@ -93,8 +93,9 @@ class ExactPrinter(Printer):
         """Returns what `print_ssa_value` prints; gives the value a name where it has none."""
         if (name := self._ssa_values.get(value)) is None:
             if hint := value.name_hint:
-                count = self.ssa_names.get(hint, 0)
-                self.ssa_names[hint] = count + 1
+                taken = self.ssa_names
+                count = taken.get(hint, 0)
+                taken[hint] = count + 1
                 name = f"{hint}_{count}" if count else hint
             else:
                 name = self._get_new_valid_name_id()
@@ -145,6 +146,8 @@ def _plain_text(attribute: Attribute) -> str:
 
 def location_text(location: Attribute) -> str:
     """Returns a location as it stands behind an op."""
+    if type(location) is NameLoc and type(location.location) is NoneAttr:  # mostly
+        return f"loc({quoted(location.desc.data)})"
     parts: tuple[Attribute, ...] = (location,)
     if fused := isinstance(location, FusedLoc):
         if not isinstance(location.metadata, NoneAttr):
