@@ -94,9 +94,12 @@ class Held:
     def tile_bytes(self, tiles: Sequence[int], extents: Sequence[int]) -> int:
         """Returns the bytes of a tile, given the steps of a tile along each loop, and of all."""
         size = self.width * self.base
+        windows = self.windows
         for loop in self.loops:
-            window = self.windows.get(loop)
-            size *= tiles[loop] if window is None else window.steps(tiles[loop], extents[loop])
+            if windows and (window := windows.get(loop)) is not None:
+                size *= window.steps(tiles[loop], extents[loop])
+            else:
+                size *= tiles[loop]
         return -(-size // GRANULE) * GRANULE
 
 
@@ -140,20 +143,19 @@ class WorkingSet:
             found[tier] = highest
         return found
 
-    def cut(self, sizes: Mapping[int, int], tiles: Sequence[int], loop: int) -> dict[int, int]:
-        """Returns the bytes of tiles after those along one loop have changed.
+    def recut(self, sizes: Mapping[int, int], tiles: Sequence[int], loop: int) -> dict[int, int]:
+        """Returns `kept_bytes` after the tiles along one loop have changed.
 
         Args:
             sizes: Before.
             tiles: Steps of a tile along each loop.
             loop: The one that has changed.
         """
-        changed = {
-            index: self.held[index].tile_bytes(tiles, self.extents)
-            for index in self._kept
-            if loop in self.held[index].loops
-        }
-        return {**sizes, **changed}
+        found, held, extents = {**sizes}, self.held, self.extents
+        for index in self._kept:
+            if loop in held[index].loops:
+                found[index] = held[index].tile_bytes(tiles, extents)
+        return found
 
     @cached_property
     def _kept(self) -> Sequence[int]:
@@ -175,9 +177,12 @@ class WorkingSet:
     def moved(self, tiles: Sequence[int]) -> int:
         """Returns the bytes that all tiles together read and write, outside of the chip."""
         found = 0
-        trips = [self.trips(loop, tiles) for loop in range(len(tiles))]
+        trips = self._all_trips(tiles)
         for one, size, loops in self._in_hbm:
-            found += size * prod([trips[loop] for loop in loops])
+            turns = size
+            for loop in loops:
+                turns *= trips[loop]
+            found += turns
             if one.windows:
                 found += self._overlap(one, size, tiles)
         return found + sum(self._held_bytes(one, tiles) for one in self._shared)
@@ -234,10 +239,15 @@ class WorkingSet:
 
     def _touched(self, loop: int, tiles: Sequence[int]) -> int:
         """The bytes of HBM that one turn of a loop touches."""
-        return sum(
-            size // prod([self.trips(other, tiles) for other in one.loops if other <= loop])
-            for one, size, _ in self._in_hbm
-        )
+        found = 0
+        trips = self._all_trips(tiles)
+        for one, size, _ in self._in_hbm:
+            turns = 1
+            for other in one.loops:
+                if other <= loop:
+                    turns *= trips[other]
+            found += size // turns
+        return found
 
     def repeating(self, one: Held) -> list[int]:
         """Returns the loops each of whose tiles reads the same bytes of a value anew.
@@ -298,6 +308,9 @@ class WorkingSet:
             held,
             self.hbm_bytes,
         )
+
+    def _all_trips(self, tiles: Sequence[int]) -> list[int]:
+        return [-(-extent // steps) for extent, steps in zip(self.extents, tiles, strict=True)]
 
     def trips(self, loop: int, tiles: Sequence[int]) -> int:
         """Returns how many tiles there are along a loop."""
