@@ -37,13 +37,13 @@ from ge_dialect.ge_exec import (
     kernels_by_name,
 )
 from ge_dialect.ge_exec.control import TaskOp, flatten, own_reads, own_writes, task_id
-from ge_dialect.ge_exec.memory import Storage, buffer_bytes, offset_of
+from ge_dialect.ge_exec.memory import Storage, buffer_bytes
 from ge_dialect.ge_exec.tiling import Tiling
 from ge_dialect.locations import location_names
 from ge_dialect.lowering.om.attributes import AttrValue, OmTensor, OmWeight
 from ge_dialect.lowering.om.descriptors import Descriptors
 from ge_dialect.lowering.om.model import OmGraph, OmModel, OmOp, const_op
-from ge_dialect.lowering.om.places import Places
+from ge_dialect.lowering.om.places import Place, Places
 from ge_dialect.lowering.om.task_list import TaskList
 from ge_dialect.lowering.size_texts import size_attrs
 
@@ -161,7 +161,8 @@ class GraphBuilder:
     def _data(self, index: int, op: InputOp) -> None:
         name = self._unique(op.io_name.data)
         desc = self.descs.of(op.result.type, "y")
-        self._write(op.result, (f"{name}:0", desc))
+        place = self.places.of(op.result)
+        self._write(place, (f"{name}:0", desc))
         self._add(
             OmOp(
                 name,
@@ -172,16 +173,14 @@ class GraphBuilder:
                     **(size_attrs(self.plan, [op.result]) if self.has_symbols else {}),
                 },
                 stream_id=-1,
-                output_offsets=(offset_of(op) or 0,),
+                output_offsets=(place.address,),
             )
         )
 
     def _const(self, op: WeightOp) -> None:
         name, value = self._unique(op.value.data.name), op.result
         desc, place = self.descs.of(value.type, "y"), self.places.of(value)
-        self.sources[op] = [
-            Written(0, place.end, (f"{name}:0", desc))
-        ]  # and nobody writes it again
+        self.sources[op] = [Written(0, place.end, (f"{name}:0", desc))]
         self._add(const_op(name, OmWeight(desc, place.address, place.end)))
 
     def _task(self, task: TaskOp, stream: int) -> None:
@@ -189,9 +188,11 @@ class GraphBuilder:
         kernel = self.kernel_of(task)
         kind = _KINDS[type(task)] if kernel is None else kernel.op_type.data
         number, reads, writes = task_id(task), own_reads(task), own_writes(task)
-        read_at = tuple([self.places.of(value).address for value in reads])
-        written_at = tuple([self.places.of(value).address for value in writes])
-        inputs = [self._source(value) for value in reads]
+        read_from = [self.places.of(value) for value in reads]
+        written_to = [self.places.of(value) for value in writes]
+        read_at = tuple([place.address for place in read_from])
+        written_at = tuple([place.address for place in written_to])
+        inputs = [self._source(*each) for each in zip(reads, read_from, strict=True)]
         outputs = [self.descs.of(value.type, f"y{i}") for i, value in enumerate(writes)]
         name = self._unique(nodes[-1] if nodes else f"{kind}_{number}")
         self.ids[number] = len(self.ops)
@@ -219,8 +220,8 @@ class GraphBuilder:
                 source_nodes=nodes,
             )
         )
-        for index, (value, desc) in enumerate(zip(writes, outputs, strict=True)):
-            self._write(value, (f"{name}:{index}", desc))
+        for index, (place, desc) in enumerate(zip(written_to, outputs, strict=True)):
+            self._write(place, (f"{name}:{index}", desc))
 
     def _task_attrs(self, task: TaskOp, kernel: KernelOp | None) -> Mapping[str, AttrValue]:
         """Returns `task_attrs`, made once for all tasks of a kernel."""
@@ -245,25 +246,25 @@ class GraphBuilder:
             )
         return kernel
 
-    def _write(self, value: SSAValue, source: Source) -> None:
-        """Notes who wrote the bytes of a value last."""
-        base, start, end, moves, _ = self.places.of(value)
+    def _write(self, place: Place, source: Source) -> None:
+        """Notes who wrote some bytes last."""
+        base, start, end, moves, _ = place
         kept = [one for one in self.sources[base] if moves or one.start < start or one.end > end]
         self.sources[base] = [*kept, Written(start, end, source, moves)]
 
-    def _source(self, value: SSAValue) -> Source:
+    def _source(self, value: SSAValue, place: Place) -> Source:
         """Returns who holds a value; of one that several tasks wrote a part of, a `ConcatD` that
         runs no task, as GE has it."""
-        base, start, end, _, _ = self.places.of(value)
+        base, start, end, _, _ = place
         written = self.sources[base]
         if (last := written[-1]).start <= start and last.end >= end and not last.moves:
             return last.source
         parts = [one for one in written if one.start < end and one.end > start]
         if len(parts) <= 1:
             return parts[0].source if parts else last.source
-        return self._join(value, sorted(parts, key=lambda one: (one.start, one.end)))
+        return self._join(value, place, sorted(parts, key=lambda one: (one.start, one.end)))
 
-    def _join(self, value: SSAValue, parts: Sequence[Written]) -> Source:
+    def _join(self, value: SSAValue, place: Place, parts: Sequence[Written]) -> Source:
         name = self._unique(value.name_hint or "concat")
         desc = self.descs.of(value.type, "y")
         flags = ("_no_task", "_no_padding_continuous_input", "_output_reuse_input")
@@ -276,16 +277,16 @@ class GraphBuilder:
                 output_descs=(desc,),
                 attrs=dict.fromkeys(flags, True),
                 stream_id=-1,
-                output_offsets=(self.places.of(value).address,),
+                output_offsets=(place.address,),
             )
         )
         source = (f"{name}:0", desc)
-        self._write(value, source)
+        self._write(place, source)
         return source
 
     def _net_output(self) -> None:
-        outputs = [op.buffer for op in self.plan.outputs]
-        found = [self._source(value) for value in outputs]
+        outputs = [(op.buffer, self.places.of(op.buffer)) for op in self.plan.outputs]
+        found = [self._source(*each) for each in outputs]
         self._add(
             OmOp(
                 self._unique("NetOutput"),
@@ -293,7 +294,7 @@ class GraphBuilder:
                 inputs=tuple(source for source, _ in found),
                 input_descs=tuple(desc for _, desc in found),
                 stream_id=-1,
-                input_offsets=tuple(self.places.of(value).address for value in outputs),
+                input_offsets=tuple(place.address for _, place in outputs),
             )
         )
 
