@@ -20,7 +20,7 @@ from ge_dialect.ge.pooling import PoolOp
 from ge_dialect.ge.types import tensor_of, tensor_type
 from ge_dialect.ge.windows import aligned_axes, slides, window_axes, window_span
 from ge_dialect.ge_exec import KernelOp
-from ge_dialect.ge_exec.tiling import Tiling, value_names
+from ge_dialect.ge_exec.tiling import TileBuffer, Tiling, value_names
 
 Span = tuple[int, int]
 
@@ -134,7 +134,14 @@ class TileCutter:
         self.tiling = tiling
         buffers = tiling.by_name()
         self._shapes = {value: tensor_of(value).get_shape() for value in self.values.values()}
-        self._buffers = [(buffers[name], value) for name, value in self.values.items()]
+        # What no loop cuts has one tile in all turns.
+        self._whole: dict[SSAValue, list[Span]] = {}
+        self._cut: list[tuple[TileBuffer, SSAValue]] = []
+        for name, value in self.values.items():
+            if any((buffer := buffers[name]).cuts) or buffer.halos:
+                self._cut.append((buffer, value))
+            else:
+                self._whole[value] = [(0, size) for size in self._shapes[value]]
         self._aligned: dict[tuple[GEOp, int], Sequence[tuple[int, int]]] = {}
 
     def aligned(self, op: GEOp, index: int) -> Sequence[tuple[int, int]]:
@@ -152,16 +159,17 @@ class TileCutter:
         Raises:
             ValueError: The tile of an operand lacks what the tile of a result is computed from.
         """
-        spans = {
-            value: [buffer.span(axis, turn, n) for axis, n in enumerate(self._shapes[value])]
-            for buffer, value in self._buffers
-        }
+        spans = {**self._whole}
+        for buffer, value in self._cut:
+            shape = self._shapes[value]
+            spans[value] = [buffer.span(axis, turn, size) for axis, size in enumerate(shape)]
         parts: dict[GEOp, Mapping[int, Sequence[Span]]] = {}
         properties: dict[GEOp, Mapping[str, Attribute]] = {}
         for op in self.ops:
             parts[op], properties[op] = self._changes(op, spans)
-        shapes = {value: _lengths(found) for value, found in spans.items()}
-        for value, shape in shapes.items():
+        shapes = {**self._shapes}
+        for _, value in self._cut:
+            shapes[value] = shape = _lengths(spans[value])
             pairs = zip(shape, self._shapes[value], strict=True)
             if min(shape, default=1) <= 0 and any(size <= 0 < whole for size, whole in pairs):
                 raise ValueError(f"a tile has elements {spans[value]}")

@@ -179,20 +179,22 @@ def encode_attribute(message: Any, value: AttrValue) -> None:
     Raises:
         ValueError: The value is of another type, or an integer outside 64 bits.
     """
-    if isinstance(value, OmWeight):
+    if isinstance(value, tuple) and value and type(value[0]) is str:
+        message.CopyFrom(_texts(value))
+    elif isinstance(value, tuple | list):  # mostly
+        _encode_list(message, value)
+    elif isinstance(value, OmWeight):
         _encode_weight(message.t, value)
-    elif isinstance(value, str):
-        message.s = value.encode("utf-8")
     elif isinstance(value, bool):
         message.b = value
     elif isinstance(value, int):
         message.i = value
     elif isinstance(value, float):
         message.f = value
+    elif isinstance(value, str):
+        message.s = value.encode("utf-8")
     elif isinstance(value, bytes):
         message.bt = value
-    elif isinstance(value, tuple) and value and type(value[0]) is str:
-        message.CopyFrom(_texts(value))
     else:
         _encode_list(message, value)
 
@@ -213,7 +215,7 @@ def _encode_weight(message: Any, weight: OmWeight) -> None:
 
 
 def _encode_list(message: Any, values: Sequence[Scalar] | Sequence[Sequence[int]]) -> None:
-    kinds = {type(value) for value in values}
+    kinds: set[type] = set(map(type, values))
     if kinds and kinds <= {tuple, list}:
         message.list_list_int.SetInParent()
         for row in cast("Sequence[Sequence[int]]", values):
