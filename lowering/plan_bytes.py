@@ -115,4 +115,6 @@ def _later(a: Done | None, b: Done | None) -> Done | None:
 
 def overlap(a: Access, b: Access) -> bool:
     """Whether two accesses share a byte."""
-    return a.arena is b.arena and max(a.start, b.start) < min(a.end, b.end)
+    if a.arena is not b.arena or a.start >= b.end or b.start >= a.end:
+        return False
+    return a.start < a.end and b.start < b.end  # what is empty shares nothing
