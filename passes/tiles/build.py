@@ -212,12 +212,14 @@ class _Builder:
         """Finds the loops: what may be cut, is part of all results, and what that depends on."""
         for i, j in self.body.in_place:
             self.table.same(self.body.block.args[i], self.results[j])
-        everything = [dim for dims in self.table.of_value.values() for dim in dims]
         common = self._of_results()
+        # From here on pieces are fixed, but neither joined nor divided: many dimensions are alike.
+        dims = (dim for dims in self.table.of_value.values() for dim in dims)
+        runs = list(dict.fromkeys([tuple(leaves(dim)) for dim in dims]))
         self.followers = Followers(self.table, self.ops, self.results)
         while True:
-            self._drop(everything, common)
-            before = self._outside(everything)
+            self._drop(runs, common)
+            before = self._outside(runs)
             if not self.followers.agree(common) and not self.followers.measure():
                 break
         held = [leaves(chain(*self.table.dims(value))) for value in self.streams.held]
@@ -228,22 +230,22 @@ class _Builder:
         for piece in self.loops:
             self.set.before.append({self.loops[other] for other in before.get(piece, ())})
 
-    def _drop(self, everything: Sequence[Sequence[Piece]], common: Sequence[Piece]) -> None:
+    def _drop(self, runs: Sequence[Sequence[Piece]], common: Sequence[Piece]) -> None:
         """Fixes what leads to no loop."""
         self.followers.agree(common)
         kept = {piece for piece in common if not piece.fixed}
-        for dim in everything:
-            fix(piece for piece in leaves(dim) if self.followers.leader(piece) not in kept)
+        for piece in set(chain(*runs)):
+            if self.followers.leader(piece) not in kept:
+                piece.fixed = True
 
-    def _outside(self, everything: Sequence[Sequence[Piece]]) -> dict[Piece, set[Piece]]:
+    def _outside(self, runs: Sequence[Sequence[Piece]]) -> dict[Piece, set[Piece]]:
         """Returns the pieces outside of others in some dimension; fixes what is inside of fixed
         ones."""
         before: dict[Piece, set[Piece]] = {}
         changed = True
         while changed:
             changed = False
-            for dim in everything:
-                found = leaves(dim)
+            for found in runs:
                 for place, piece in enumerate(found):
                     outside = found[:place]
                     leader = self.followers.leader(piece)
