@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from xdsl.ir import Attribute, Block, SSAValue
 
@@ -142,13 +143,20 @@ class TileCutter:
                 self._cut.append((buffer, value))
             else:
                 self._whole[value] = [(0, size) for size in self._shapes[value]]
-        self._aligned: dict[tuple[GEOp, int], Sequence[tuple[int, int]]] = {}
 
-    def aligned(self, op: GEOp, index: int) -> Sequence[tuple[int, int]]:
-        """Returns `aligned_axes`, found once."""
-        if (known := self._aligned.get((op, index))) is None:
-            known = self._aligned[op, index] = aligned_axes(op, index)
-        return known
+    @cached_property
+    def aligned(self) -> Mapping[GEOp, Mapping[int, Sequence[tuple[int, int]]]]:
+        """For each op whose operands no window slides over, `aligned_axes` of its operands, where
+        there are some."""
+        return {
+            op: {
+                index: axes
+                for index in range(len(operands_of(op)))
+                if (axes := aligned_axes(op, index))
+            }
+            for op in self.ops
+            if op.results and not slides(op)
+        }
 
     def at(self, turn: Sequence[Span]) -> TileSpans:
         """Returns the tiles of one turn.
@@ -184,7 +192,7 @@ class TileCutter:
         """Returns the parts of operands that an op reads, and properties that change."""
         if op.results[0] not in spans:
             return {}, {}
-        if slides(op):
+        if op not in self.aligned:
             return self._window(op, spans)
         return self._parts(op, spans), {}
 
@@ -192,16 +200,14 @@ class TileCutter:
         self, op: GEOp, spans: Mapping[SSAValue, list[Span]]
     ) -> Mapping[int, Sequence[Span]]:
         """Returns the parts of operands whose tiles have more than the op needs."""
-        wanted = spans[op.results[0]]
+        wanted, operands = spans[op.results[0]], operands_of(op)
         parts: dict[int, Sequence[Span]] = {}
-        for index, operand in enumerate(operands_of(op)):
-            if not (aligned := self.aligned(op, index)):
-                continue
-            own = _own(operand, spans)
-            if any(own[axis] != wanted[made] for axis, made in aligned):
-                parts[index] = part = list(own)
-                for axis, made in aligned:
-                    part[axis] = wanted[made]
+        for index, aligned in self.aligned[op].items():
+            part = list(own := _own(operands[index], spans))
+            for axis, made in aligned:
+                part[axis] = wanted[made]
+            if part != own:
+                parts[index] = part
         return parts
 
     def _window(

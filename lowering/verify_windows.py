@@ -96,7 +96,7 @@ def _axes(op: GEOp, index: int, cutter: TileCutter) -> Sequence[tuple[int, int]]
     """Returns the axes of an operand that are looked at, with those of the result they make."""
     if slides(op):
         return [(axis, axis) for axis in window_axes(op)] if index == 0 else ()
-    return cutter.aligned(op, index)
+    return cutter.aligned[op].get(index, ())
 
 
 def turns(tiling: Tiling, *cuts: Cut) -> Iterator[list[Span]]:
