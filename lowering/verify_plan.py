@@ -82,7 +82,8 @@ def verify_plan(plan: PlanOp) -> None:
     lasting = [checker.access(op.result) for op in (*plan.inputs, *plan.weights)]
     check_apart(lasting)
     # Also what no task touches lies in its arena.
-    changing = [checker.access(op.result) for op in plan.buffers]
+    buffers = plan.buffers
+    changing = [checker.access(op.result) for op in buffers]
     changing += [
         checker.access(value)
         for task, _ in order
@@ -96,7 +97,7 @@ def verify_plan(plan: PlanOp) -> None:
         access = checker.access(output.buffer)
         for segment in checker.covered(access):
             check_value(segment, access, output)
-    if any(op.resident is not None for op in plan.buffers):
+    if any(op.resident is not None for op in buffers):
         check_residency(plan, order)
 
 

@@ -121,12 +121,13 @@ class Request:
 
 def forget(plan: PlanOp) -> None:
     """Takes all addresses away, so that a plan can be made again."""
-    for op in list(plan.body.block.ops):
+    ops = list(plan.body.block.ops)
+    for op in ops:
         if isinstance(op, PlacedOp) and op.arena is not None:
             op.operands = []
             del op.properties["offset"]
-    for op in list(plan.body.block.ops):
-        if isinstance(op, ArenaOp):
+    for op in ops:
+        if type(op) is ArenaOp:
             op.detach()
             op.erase()
 
@@ -142,7 +143,8 @@ def place_weights(plans: Sequence[PlanOp], target: Target) -> None:
     from ge_dialect.lowering.om.file import PackedWeights
 
     packed = PackedWeights(target.hbm.alignment)
-    offsets = [[packed.add(op.value.data.weight) for op in plan.weights] for plan in plans]
+    held = [plan.weights for plan in plans]
+    offsets = [[packed.add(op.value.data.weight) for op in weights] for weights in held]
     if packed.size > target.hbm.size:
         raise GEError(
             "GE0502",
@@ -150,10 +152,10 @@ def place_weights(plans: Sequence[PlanOp], target: Target) -> None:
             f" {target.hbm.size} (proved)",
             hint="compile for another target, or quantise the model",
         )
-    for plan, places in zip(plans, offsets, strict=True):
+    for plan, weights, places in zip(plans, held, offsets, strict=True):
         if places:
             arena = _add_arena(plan, "weights", packed.size, packed.size)
-            for op, offset in zip(plan.weights, places, strict=True):
+            for op, offset in zip(weights, places, strict=True):
                 op.place(arena.result, offset)
 
 
