@@ -8,6 +8,7 @@ both signs as one splat.
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from io import StringIO
 from typing import Any, TypeGuard, cast
 
@@ -44,10 +45,11 @@ class ExactPrinter(Printer):
     def print_op(self, op: Operation) -> None:
         """Prints an op; one that knows its text by itself at once."""
         if isinstance(op, FormattedOp) and not self.print_generic_format:
-            names = ", ".join([self.name_of(result) for result in op.results])
+            names = [self.name_of(result) for result in op.results]
             if op not in self.diagnostic.op_messages and (text := op.quick_text(self)) is not None:
                 place = f" {self.text_of(op.location)}" if self.print_debuginfo else ""
-                self.print_string(f"{names}{' = ' if names else ''}{op.name}{text}{place}")
+                results = f"{', '.join(names)} = " if names else ""
+                self.print_string(f"{results}{op.name}{text}{place}")
                 return
         super().print_op(op)
 
@@ -90,14 +92,26 @@ class ExactPrinter(Printer):
     def name_of(self, value: SSAValue) -> str:
         """Returns what `print_ssa_value` prints; gives the value a name where it has none."""
         if (name := self._ssa_values.get(value)) is None:
-            stream, self.stream = self.stream, StringIO()  # the name alone is wanted
-            column = self._current_column
-            name = self.print_ssa_value(value)
-            self.stream, self._current_column = stream, column
+            if hint := value.name_hint:
+                taken = self.ssa_names
+                count = taken.get(hint, 0)
+                taken[hint] = count + 1
+                name = f"{hint}_{count}" if count else hint
+            else:
+                name = self._get_new_valid_name_id()
+            self._ssa_values[value] = name
         return f"%{name}"
+
+    def print_ssa_value(self, value: SSAValue) -> str:
+        """Prints the name of a value, and returns it."""
+        self.print_string(name := self.name_of(value))
+        return name[1:]
 
     def _kept_text(self, attribute: Attribute) -> str | None:
         """Returns the text of an attribute of a kind that is kept; None of another."""
+        # By identity: equal ones are mostly the same object, and hashing one walks all of it.
+        if (known := self._texts.get(id(attribute))) is not None and not self.printing_location:
+            return known[1]
         kind = type(attribute)  # no subclass: xDSL's attributes are final
         if kind in _REPEATED:
             text_of = _plain_text
@@ -105,11 +119,14 @@ class ExactPrinter(Printer):
             text_of = location_text
         else:
             return None
-        # By identity: equal ones are mostly the same object, and hashing one walks all of it.
-        texts: dict[int, tuple[Attribute, str]] = self.__dict__.setdefault("_texts", {})
-        if (known := texts.get(id(attribute))) is None:
-            known = texts[id(attribute)] = (attribute, text_of(attribute))
-        return known[1]
+        text = text_of(attribute)
+        self._texts[id(attribute)] = (attribute, text)
+        return text
+
+    @cached_property
+    def _texts(self) -> dict[int, tuple[Attribute, str]]:
+        """The texts that are kept, with what they are of."""
+        return {}
 
     def print_float(self, value: float, type: AnyFloat) -> None:
         """Prints a finite number with as many digits as tell it from its neighbours."""
@@ -129,6 +146,8 @@ def _plain_text(attribute: Attribute) -> str:
 
 def location_text(location: Attribute) -> str:
     """Returns a location as it stands behind an op."""
+    if type(location) is NameLoc and type(location.location) is NoneAttr:  # mostly
+        return f"loc({quoted(location.desc.data)})"
     parts: tuple[Attribute, ...] = (location,)
     if fused := isinstance(location, FusedLoc):
         if not isinstance(location.metadata, NoneAttr):
@@ -165,6 +184,9 @@ class _TextPrinter(ExactPrinter):
             super().print_string(text, indent=indent)
         else:
             self.stream.write(text)
+
+    def _print_new_line(self, indent: int | None = None, print_message: bool = True) -> None:
+        self.stream.write("\n" + "  " * (self._indent if indent is None else indent))
 
 
 def print_exactly(printer: Printer, attribute: Attribute) -> None:

@@ -20,6 +20,7 @@ from xdsl.passes import ModulePass
 from ge_dialect import remarks
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge_exec import KernelOp, PlanOp, StreamOp
+from ge_dialect.ge_exec.control import TaskOp
 from ge_dialect.lowering.dependencies import TaskGraph, task_graph
 from ge_dialect.lowering.schedule.labels import (
     forget_labels,
@@ -176,9 +177,16 @@ def check_limits(graph: TaskGraph, streams: Sequence[int], target: Target) -> No
             )
 
 
+def _is_stream(stream: StreamOp, tasks: Sequence[TaskOp]) -> bool:
+    """Whether a stream is the first one and has exactly these tasks."""
+    return stream.id.value.data == 0 and list(stream.body.block.ops) == list(tasks)
+
+
 def distribute(plan: PlanOp, graph: TaskGraph, streams: Sequence[int]) -> None:
     """Moves the tasks of a plan to new streams, in the order of the plan; events are dropped."""
     old = plan.streams
+    if len(old) == 1 and not any(streams) and _is_stream(old[0], graph.tasks):
+        return
     new = [StreamOp(number) for number in range(max(streams, default=0) + 1)]
     block = plan.body.block
     for stream in new:

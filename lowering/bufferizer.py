@@ -11,6 +11,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.attributes import NamedWeight, StringsAttr, WeightAttr
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp, array_of
@@ -41,7 +42,7 @@ from ge_dialect.ge_exec.memory import (
 from ge_dialect.locations import location_name, op_name
 from ge_dialect.lowering.data_sizes import DataSizes
 from ge_dialect.lowering.kernels import KernelTable, block_of
-from ge_dialect.lowering.schedule.labels import carry_label
+from ge_dialect.lowering.schedule.labels import Labels
 from ge_dialect.lowering.zero_copy import find_parts, lower_parts, lower_views, place_in_whole
 from ge_dialect.passes.zero_copy.marks import views_of
 from ge_dialect.symbols import Dim, SymbolRange
@@ -82,6 +83,7 @@ class Bufferizer:
     )
     joined: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     pairs: dict[str, Pairs] = field(default_factory=dict[str, Pairs])
+    labels: Labels = field(default_factory=Labels)
     placed: list[Operation] = field(default_factory=list[Operation])
     weights: list[Operation] = field(default_factory=list[Operation])
     tasks: list[Operation] = field(default_factory=list[Operation])
@@ -145,13 +147,13 @@ class Bufferizer:
             pairs = self.pairs[kernel] = op.in_place_pairs() if self.in_place else ()
         sources = [self.buffer(operand) for operand in operands]
         targets: list[SSAValue] = []
-        for index in range(len(op.results)):
-            targets.append(self._target(op, index, block, targets, pairs))
+        for index, result in enumerate(op.results):
+            targets.append(self._target(op, index, result, block, targets, pairs))
         launch = LaunchOp(self.next_id(), kernel, sources, targets)
         launch.location = op.location
-        carry_label(op, launch)
+        self.labels.carry(op, launch)
         self.tasks.append(launch)
-        self.consume(op.operands)
+        self.consume(operands_of(op))
         for result, target in zip(op.results, targets, strict=True):
             self.bind(result, target)
 
@@ -188,26 +190,34 @@ class Bufferizer:
                 self.remaining[base_of(buffer)[0]] -= 1
 
     def _target(
-        self, op: GEOp, index: int, block: Block, taken: Sequence[SSAValue], pairs: Pairs
+        self,
+        op: GEOp,
+        index: int,
+        result: SSAValue,
+        block: Block,
+        taken: Sequence[SSAValue],
+        pairs: Pairs,
     ) -> SSAValue:
         """Returns where a result goes; what earlier results of the op have taken is not free.
 
         Args:
             op: Whose result it is.
             index: Of the result.
+            result: Of that index.
             block: That the op is in.
             taken: Where earlier results go.
             pairs: Operands and results of the op that may share bytes.
         """
-        result = op.results[index]
         if (place := place_in_whole(self, result)) is not None:
             return place
         wanted = self.wanted.get(result)
         if wanted is not None and wanted not in taken and self._is_free(op, index, wanted, pairs):
             return wanted
         for operand, target in pairs:
+            if target != index:
+                continue
             value = op.operands[operand]
-            if target != index or self.buffers.get(value) in taken:
+            if self.buffers.get(value) in taken:
                 continue
             if self.is_last_read(op, value, block):
                 return self.buffers[value]
@@ -233,7 +243,7 @@ class Bufferizer:
             return False  # the rest of the bytes would live on for the result alone
         if not _is_ours(base) or self.home.get(base) is not block:
             return False
-        reads_here = sum(operand is value for operand in op.operands)
+        reads_here = sum([operand is value for operand in operands_of(op)])
         return self.remaining[base] == reads_here == 1
 
     def grown(self, result: SSAValue, source: Operation, block: Block) -> SSAValue:
@@ -339,10 +349,10 @@ def _is_ours(base: Storage) -> bool:
 
 def weight_attr(constant: ConstantOp) -> WeightAttr:
     """Returns the weight of a constant; a dense attribute becomes one in memory."""
+    if isinstance(value := constant.value, WeightAttr):
+        return value
     from ge_dialect.weights import MemoryWeight
 
-    if isinstance(constant.value, WeightAttr):
-        return constant.value
-    weight = MemoryWeight(array_of(constant.value, tensor_of(constant.result)).tobytes())
+    weight = MemoryWeight(array_of(value, tensor_of(constant.result)).tobytes())
     name = location_name(constant) or f"constant_{weight.digest[:12]}"
     return WeightAttr(NamedWeight(name, weight))

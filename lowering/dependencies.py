@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 
 from ge_dialect.ge_exec import PlanOp
 from ge_dialect.ge_exec.control import TaskOp, reads, writes
-from ge_dialect.ge_exec.memory import Storage
+from ge_dialect.ge_exec.memory import Storage, base_of
 from ge_dialect.ge_exec.spans import span_of
 from ge_dialect.lowering.schedule.events import Dependency
 from ge_dialect.lowering.schedule.happens_before import HappensBefore, happens_before
@@ -37,6 +37,19 @@ class TaskGraph:
     def edges(self) -> list[tuple[int, int]]:
         """Returns the dependencies as pairs of positions."""
         return [(d.producer, d.consumer) for d in self.dependencies]
+
+
+def touched_buffers(plan: PlanOp) -> TaskGraph:
+    """Returns the tasks of a plan and who touches which buffer, without the dependencies: on one
+    stream they hold by its order."""
+    tasks = plan.tasks()
+    readers: dict[Storage, list[int]] = defaultdict(list)
+    writers: dict[Storage, list[int]] = defaultdict(list)
+    for position, task in enumerate(tasks):
+        for owners, values in ((readers, reads(task)), (writers, writes(task))):
+            for owner in dict.fromkeys([base_of(value)[0] for value in values]):
+                owners[owner].append(position)
+    return TaskGraph(tasks, (), readers, writers)
 
 
 def task_graph(plan: PlanOp) -> TaskGraph:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.attributes import WeightAttr
@@ -44,12 +44,14 @@ class KernelTable:
             sized: Values of which only a size is needed; the kernel takes them last.
         """
         values = [*external_values(op), *sized]
-        immediates = {value for value in values if is_immediate(value)}
+        immediates = [immediate_of(value) for value in values]
         key = fingerprint(op, values, immediates, self.numbers)
         if (symbol := self.by_fingerprint.get(key)) is None:
             symbol = self._add(op, kernel_body(op, values))
             self.by_fingerprint[key] = symbol
-        return symbol, [value for value in values if value not in immediates]
+        return symbol, [
+            value for value, constant in zip(values, immediates, strict=True) if constant is None
+        ]
 
     def _add(self, op: GEOp, body: Region) -> str:
         # `Const` is the type of a weight in a graph of GE; this is a kernel that writes one.
@@ -88,7 +90,7 @@ def engine_of(op: GEOp) -> Engine:
 def kernel_body(op: GEOp, values: Sequence[SSAValue]) -> Region:
     """Returns a region that computes `op` from block arguments, one for each value that is no
     immediate."""
-    operands = [value for value in values if not is_immediate(value)]
+    operands = [value for value in values if immediate_of(value) is None]
     block = Block(arg_types=[value.type for value in operands])
     mapping: dict[SSAValue, SSAValue] = dict(zip(operands, block.args, strict=True))
     for value in values:
@@ -108,12 +110,13 @@ def kernel_body(op: GEOp, values: Sequence[SSAValue]) -> Region:
     return Region(block)
 
 
-def is_immediate(value: SSAValue) -> bool:
-    """Whether a value is a constant small enough to be part of the kernels that read it."""
-    if not isinstance(owner := value.owner, ConstantOp) or isinstance(owner.value, WeightAttr):
-        return False
+def immediate_of(value: SSAValue) -> Attribute | None:
+    """Returns the value of a constant that is small enough to be part of the kernels that read it;
+    None of anything else."""
+    if (constant := constant_attr(value)) is None or isinstance(constant, WeightAttr):
+        return None
     size = byte_size(value.type)
-    return size is not None and size <= SMALL_BYTES
+    return constant if size is not None and size <= SMALL_BYTES else None
 
 
 def external_values(op: Operation, with_repeats: bool = False) -> Sequence[SSAValue]:
@@ -123,7 +126,7 @@ def external_values(op: Operation, with_repeats: bool = False) -> Sequence[SSAVa
         op: Any op.
         with_repeats: Whether a value that is read twice is listed twice.
     """
-    found = list(op.operands)
+    found = list(operands_of(op))
     if op.regions and not isinstance(op, FusionOp):
         inside: set[SSAValue] = set()
         for region in op.regions:
@@ -146,23 +149,25 @@ def external_values(op: Operation, with_repeats: bool = False) -> Sequence[SSAVa
 
 
 def fingerprint(
-    op: GEOp, values: Sequence[SSAValue], immediates: Collection[SSAValue], numbers: Numbers
+    op: GEOp,
+    values: Sequence[SSAValue],
+    immediates: Sequence[Attribute | None],
+    numbers: Numbers,
 ) -> Hashable:
     """Returns a value that is equal for ops that compute the same: no names, no locations.
 
     Args:
         op: Any op.
         values: What it reads from outside, in order.
-        immediates: Those that count by value; others count by type.
+        immediates: Of those that count by value, the value; others count by type.
         numbers: Of the attributes seen so far.
     """
     places = {value: place for place, value in enumerate(values)}
-    constants = [constant_attr(value) if value in immediates else None for value in values]
     told = [
-        value.type if constant is None else constant
-        for value, constant in zip(values, constants, strict=True)
+        numbers.of(value.type if constant is None else constant)
+        for value, constant in zip(values, immediates, strict=True)
     ]
-    return tuple(map(numbers.of, told)), _op_key(op, places, numbers)
+    return tuple(told), _op_key(op, places, numbers)
 
 
 def kernel_key(kernel: KernelOp, numbers: Numbers) -> Hashable:
@@ -192,7 +197,7 @@ def _region_key(
     # A body sees nothing around it; those that are copies of one are numbered once.
     like = structure_of(region)
     if (known := numbers.bodies.get(like)) is None:
-        known = _block_key(like.block, {}, numbers)
+        known = numbers.of_structure(_block_key(like.block, {}, numbers))
         if like is not region:
             numbers.bodies[like] = known
     return known

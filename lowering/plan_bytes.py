@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ge_dialect.ge_exec import ArenaOp
-from ge_dialect.ge_exec.control import TaskOp, task_id
+from ge_dialect.ge_exec.control import TaskOp
 from ge_dialect.ge_exec.memory import Storage
 from ge_dialect.lowering.plan_clocks import Place
 
 
-@dataclass(frozen=True)
-class Access:
+class Access(NamedTuple):
     """Bytes of an arena that a task touches: `[start, end)`, belonging to `owner`.
 
     An object is an arena of one byte of its own.
@@ -24,6 +25,14 @@ class Access:
     end: int
 
 
+class Done(NamedTuple):
+    """A task that has run, where it did, and its number in the order of the plan."""
+
+    task: TaskOp
+    place: Place
+    number: int
+
+
 @dataclass
 class Segment:
     """Some bytes: whose value they hold, who wrote it, who has read it since (last a stream).
@@ -32,10 +41,8 @@ class Segment:
     """
 
     owner: Storage | None = None
-    writer: tuple[TaskOp, Place] | None = None
-    readers: dict[int, tuple[TaskOp, Place]] = field(
-        default_factory=dict[int, tuple[TaskOp, Place]]
-    )
+    writer: Done | None = None
+    readers: dict[int, Done] = field(default_factory=dict[int, Done])
     is_mixed: bool = False
 
     def copy(self) -> Segment:
@@ -52,6 +59,12 @@ class Bytes:
     _found: dict[int, tuple[Access, int, list[Segment]]] = field(
         default_factory=dict[int, "tuple[Access, int, list[Segment]]"]
     )
+
+    @staticmethod
+    def cut(accesses: Iterable[Access]) -> Bytes:
+        """Returns an arena that accesses are known to cut."""
+        starts = sorted({0}.union(*[(access.start, access.end) for access in accesses]))
+        return Bytes(starts, [Segment() for _ in starts])
 
     def covered(self, access: Access) -> list[Segment]:
         """Returns the segments of an access, split so that they cover exactly its bytes."""
@@ -94,14 +107,14 @@ class Bytes:
             segment.owner = access.owner
 
 
-def _later(
-    a: tuple[TaskOp, Place] | None, b: tuple[TaskOp, Place] | None
-) -> tuple[TaskOp, Place] | None:
+def _later(a: Done | None, b: Done | None) -> Done | None:
     if a is None or b is None:
         return a or b
-    return a if task_id(a[0]) >= task_id(b[0]) else b
+    return a if a.number >= b.number else b
 
 
 def overlap(a: Access, b: Access) -> bool:
     """Whether two accesses share a byte."""
-    return a.arena is b.arena and max(a.start, b.start) < min(a.end, b.end)
+    if a.arena is not b.arena or a.start >= b.end or b.start >= a.end:
+        return False
+    return a.start < a.end and b.start < b.end  # what is empty shares nothing

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from xdsl.ir import Attribute, Block, SSAValue
 
@@ -20,7 +21,7 @@ from ge_dialect.ge.pooling import PoolOp
 from ge_dialect.ge.types import tensor_of, tensor_type
 from ge_dialect.ge.windows import aligned_axes, slides, window_axes, window_span
 from ge_dialect.ge_exec import KernelOp
-from ge_dialect.ge_exec.tiling import Tiling, value_names
+from ge_dialect.ge_exec.tiling import TileBuffer, Tiling, value_names
 
 Span = tuple[int, int]
 
@@ -123,6 +124,7 @@ class TileCutter:
     Attributes:
         values: Of the body, by the names that the tiling has for them.
         ops: Of the body, constants left out.
+        tiling: Of the kernel.
     """
 
     def __init__(self, block: Block, tiling: Tiling):
@@ -130,10 +132,31 @@ class TileCutter:
         self.ops = [
             op for op in block.ops if isinstance(op, GEOp) and not isinstance(op, ConstantOp)
         ]
+        self.tiling = tiling
         buffers = tiling.by_name()
         self._shapes = {value: tensor_of(value).get_shape() for value in self.values.values()}
-        self._buffers = [(buffers[name], value) for name, value in self.values.items()]
-        self._aligned: dict[tuple[GEOp, int], Sequence[tuple[int, int]]] = {}
+        # What no loop cuts has one tile in all turns.
+        self._whole: dict[SSAValue, list[Span]] = {}
+        self._cut: list[tuple[TileBuffer, SSAValue]] = []
+        for name, value in self.values.items():
+            if any((buffer := buffers[name]).cuts) or buffer.halos:
+                self._cut.append((buffer, value))
+            else:
+                self._whole[value] = [(0, size) for size in self._shapes[value]]
+
+    @cached_property
+    def aligned(self) -> Mapping[GEOp, Mapping[int, Sequence[tuple[int, int]]]]:
+        """For each op whose operands no window slides over, `aligned_axes` of its operands, where
+        there are some."""
+        return {
+            op: {
+                index: axes
+                for index in range(len(operands_of(op)))
+                if (axes := aligned_axes(op, index))
+            }
+            for op in self.ops
+            if op.results and not slides(op)
+        }
 
     def at(self, turn: Sequence[Span]) -> TileSpans:
         """Returns the tiles of one turn.
@@ -144,16 +167,17 @@ class TileCutter:
         Raises:
             ValueError: The tile of an operand lacks what the tile of a result is computed from.
         """
-        spans = {
-            value: [buffer.span(axis, turn, n) for axis, n in enumerate(self._shapes[value])]
-            for buffer, value in self._buffers
-        }
+        spans = {**self._whole}
+        for buffer, value in self._cut:
+            shape = self._shapes[value]
+            spans[value] = [buffer.span(axis, turn, size) for axis, size in enumerate(shape)]
         parts: dict[GEOp, Mapping[int, Sequence[Span]]] = {}
         properties: dict[GEOp, Mapping[str, Attribute]] = {}
         for op in self.ops:
             parts[op], properties[op] = self._changes(op, spans)
-        shapes = {value: _lengths(found) for value, found in spans.items()}
-        for value, shape in shapes.items():
+        shapes = {**self._shapes}
+        for _, value in self._cut:
+            shapes[value] = shape = _lengths(spans[value])
             pairs = zip(shape, self._shapes[value], strict=True)
             if min(shape, default=1) <= 0 and any(size <= 0 < whole for size, whole in pairs):
                 raise ValueError(f"a tile has elements {spans[value]}")
@@ -168,7 +192,7 @@ class TileCutter:
         """Returns the parts of operands that an op reads, and properties that change."""
         if op.results[0] not in spans:
             return {}, {}
-        if slides(op):
+        if op not in self.aligned:
             return self._window(op, spans)
         return self._parts(op, spans), {}
 
@@ -176,18 +200,14 @@ class TileCutter:
         self, op: GEOp, spans: Mapping[SSAValue, list[Span]]
     ) -> Mapping[int, Sequence[Span]]:
         """Returns the parts of operands whose tiles have more than the op needs."""
-        wanted = spans[op.results[0]]
+        wanted, operands = spans[op.results[0]], operands_of(op)
         parts: dict[int, Sequence[Span]] = {}
-        for index, operand in enumerate(operands_of(op)):
-            if (aligned := self._aligned.get((op, index))) is None:
-                aligned = self._aligned[op, index] = aligned_axes(op, index)
-            if not aligned:
-                continue
-            own = _own(operand, spans)
-            if any(own[axis] != wanted[made] for axis, made in aligned):
-                parts[index] = part = list(own)
-                for axis, made in aligned:
-                    part[axis] = wanted[made]
+        for index, aligned in self.aligned[op].items():
+            part = list(own := _own(operands[index], spans))
+            for axis, made in aligned:
+                part[axis] = wanted[made]
+            if part != own:
+                parts[index] = part
         return parts
 
     def _window(

@@ -44,11 +44,11 @@ from ge_dialect.ge_exec import (
     WeightOp,
     kernels_by_name,
 )
-from ge_dialect.ge_exec.control import TaskOp, own_reads, own_writes, task_id
+from ge_dialect.ge_exec.control import TaskOp, flatten, own_reads, own_writes, task_id
 from ge_dialect.ge_exec.memory import Storage, base_of, offset_of
 from ge_dialect.ge_exec.spans import span_of
 from ge_dialect.lowering.overwrites import Overwrites
-from ge_dialect.lowering.plan_bytes import Access, Bytes, Segment, overlap
+from ge_dialect.lowering.plan_bytes import Access, Bytes, Done, Segment, overlap
 from ge_dialect.lowering.plan_clocks import CODE, Place, execution_order
 from ge_dialect.lowering.plan_names import describe, describe_task
 from ge_dialect.lowering.verify_symbols import check_order, check_symbols
@@ -81,17 +81,23 @@ def verify_plan(plan: PlanOp) -> None:
     checker = Checker(overwrites=Overwrites(kernels_by_name(plan)))
     lasting = [checker.access(op.result) for op in (*plan.inputs, *plan.weights)]
     check_apart(lasting)
-    for access in lasting:
-        checker.memory[access.arena].initialise(access)
-    for op in plan.buffers:
-        checker.access(op.result)  # also what no task touches lies in its arena
+    # Also what no task touches lies in its arena.
+    buffers = plan.buffers
+    changing = [checker.access(op.result) for op in buffers]
+    changing += [
+        checker.access(value)
+        for task, _ in order
+        for inner in flatten(task)
+        for value in own_writes(inner)
+    ]
+    checker.begin(lasting, changing)
     for task, place in order:
         checker.check(task, place)
     for output in plan.outputs:
         access = checker.access(output.buffer)
         for segment in checker.covered(access):
             check_value(segment, access, output)
-    if any(op.resident is not None for op in plan.buffers):
+    if any(op.resident is not None for op in buffers):
         check_residency(plan, order)
 
 
@@ -111,23 +117,51 @@ def check_residency(plan: PlanOp, order: Sequence[tuple[TaskOp, Place]]) -> None
 
 def check_numbers(plan: PlanOp) -> None:
     """Checks that every task has a place of its own in the order of the plan."""
-    tasks = plan.all_tasks()
-    for task, following in pairwise(tasks):
-        if task_id(task) == task_id(following):
+    for task, following in pairwise(plan.all_tasks()):
+        if (number := task_id(task)) < (next_number := task_id(following)):
+            continue
+        if number == next_number:
             both = f"{describe_task(task)} and {describe_task(following)}"
             raise GEError(CODE, f"{both} have the same number")
-        if task_id(task) > task_id(following):
-            what = f"{describe_task(following)} comes after {describe_task(task)}"
-            raise GEError(CODE, what, hint="tasks in a branch or loop are numbered in order")
+        what = f"{describe_task(following)} comes after {describe_task(task)}"
+        raise GEError(CODE, what, hint="tasks in a branch or loop are numbered in order")
 
 
 @dataclass
 class Checker:
-    """Runs through the tasks of a plan in an order that the streams allow."""
+    """Runs through the tasks of a plan in an order that the streams allow.
+
+    Attributes:
+        memory: What the bytes of each arena hold.
+        known: The bytes of values.
+        overwrites: Checks what tasks write over what they read.
+        constant: Arenas of inputs and weights alone that no task writes. Their bytes always hold
+            what they did at first.
+    """
 
     memory: dict[ArenaOp | Storage, Bytes] = field(default_factory=lambda: defaultdict(Bytes))
     known: dict[SSAValue, Access] = field(default_factory=dict[SSAValue, Access])
     overwrites: Overwrites = field(default_factory=Overwrites)
+    constant: set[ArenaOp | Storage] = field(default_factory=set["ArenaOp | Storage"])
+
+    def begin(self, lasting: Sequence[Access], changing: Sequence[Access]) -> None:
+        """Puts inputs and weights into their bytes.
+
+        Args:
+            lasting: Those of inputs and weights.
+            changing: Those of buffers, and all that tasks write.
+        """
+        by_arena: dict[ArenaOp | Storage, list[Access]] = defaultdict(list)
+        for access in changing:
+            by_arena[access.arena].append(access)
+        self.constant = {access.arena for access in lasting} - by_arena.keys()
+        there = [access for access in lasting if access.arena not in self.constant]
+        for access in there:
+            by_arena[access.arena].append(access)
+        for arena, accesses in by_arena.items():
+            self.memory[arena] = Bytes.cut(accesses)
+        for access in there:
+            self.memory[access.arena].initialise(access)
 
     def access(self, value: SSAValue) -> Access:
         """Returns the bytes of a buffer value."""
@@ -146,7 +180,10 @@ class Checker:
         self.overwrites.check(task, read, written)
 
     def covered(self, access: Access) -> list[Segment]:
-        """Returns the segments of an access, split so that they cover exactly its bytes."""
+        """Returns the segments of an access, split so that they cover exactly its bytes; none of
+        what never changes."""
+        if access.arena in self.constant:
+            return []
         return self.memory[access.arena].covered(access)
 
     def check(self, task: TaskOp, place: Place) -> None:
@@ -154,15 +191,16 @@ class Checker:
         read = self.accesses(own_reads(task))
         written = self.accesses(own_writes(task))
         self.check_in_place(task, read, written)
+        done = Done(task, place, task_id(task))
         for access in read:
             for segment in self.covered(access):
                 if segment.owner is not access.owner:
                     check_value(segment, access, task)
                 if segment.writer is not None:
-                    _expect_after(task, place, segment.writer, access)
+                    _expect_after(done, segment.writer, access)
         for access in written:
-            self._check_write(task, place, access)
-        self._commit(task, place, read, written)
+            self._check_write(done, access)
+        self._commit(done, read, written)
         if isinstance(task, BranchOp):
             self._check_branch(task, place)
         elif isinstance(task, LoopOp):
@@ -186,7 +224,7 @@ class Checker:
         if task.known_trips is None:
             self._merge(before)
         after_first = self._snapshot()
-        self._commit(task, place, (), self.accesses([task.iteration]))
+        self._commit(Done(task, place, task_id(task)), (), self.accesses([task.iteration]))
         for access in self.accesses(own_reads(task)[1:]):
             for segment in self.covered(access):
                 check_value(segment, access, task)
@@ -208,18 +246,17 @@ class Checker:
         for arena in dict.fromkeys((*self.memory, *other)):
             self.memory[arena].merge(other.get(arena) or Bytes())
 
-    def _commit(
-        self, task: TaskOp, place: Place, read: Sequence[Access], written: Sequence[Access]
-    ) -> None:
+    def _commit(self, done: Done, read: Sequence[Access], written: Sequence[Access]) -> None:
         for access in read:
             for segment in self.covered(access):
-                segment.readers[place.stream] = (task, place)
+                segment.readers[done.place.stream] = done
         for access in written:
             for segment in self.covered(access):
-                segment.owner, segment.writer, segment.readers = access.owner, (task, place), {}
+                segment.owner, segment.writer, segment.readers = access.owner, done, {}
                 segment.is_mixed = False
 
-    def _check_write(self, task: TaskOp, place: Place, access: Access) -> None:
+    def _check_write(self, done: Done, access: Access) -> None:
+        task = done.task
         if isinstance(access.owner, InputOp | WeightOp) and not _is_donated(access.owner):
             raise GEError(CODE, f"{describe_task(task)} writes {describe(access.owner)}")
         for segment in self.covered(access):
@@ -228,9 +265,9 @@ class Checker:
                 what = f"{describe(access.owner)} over {describe(lost)}"
                 raise GEError(CODE, f"{describe_task(task)} writes {what}")
             if segment.writer is not None:
-                _expect_after(task, place, segment.writer, access)
+                _expect_after(done, segment.writer, access)
             for reader in segment.readers.values():
-                _expect_after(task, place, reader, access)
+                _expect_after(done, reader, access)
 
 
 @dataclass
@@ -287,20 +324,21 @@ def check_value(segment: Segment, access: Access, reader: TaskOp | OutputOp) -> 
     )
 
 
-def _expect_after(task: TaskOp, place: Place, other: tuple[TaskOp, Place], access: Access) -> None:
-    if other[1] is place:
+def _expect_after(done: Done, other: Done, access: Access) -> None:
+    place = done.place
+    if other.place is place:
         return  # tasks of one branch or loop run one after the other
-    if not place.after(other[1]):
+    if not place.after(other.place):
         raise GEError(
             CODE,
-            f"{describe_task(task)} and {describe_task(other[0])} are not ordered,"
+            f"{describe_task(done.task)} and {describe_task(other.task)} are not ordered,"
             f" but both use {_where(access)}",
-            hint=f"stream {place.stream} has to wait for stream {other[1].stream}",
+            hint=f"stream {place.stream} has to wait for stream {other.place.stream}",
         )
-    if task_id(other[0]) > task_id(task):
+    if other.number > done.number:
         raise GEError(
             CODE,
-            f"{describe_task(task)} runs after {describe_task(other[0])},"
+            f"{describe_task(done.task)} runs after {describe_task(other.task)},"
             f" and both use {_where(access)}",
             hint="tasks that share bytes run in the order of their numbers",
         )
@@ -343,14 +381,14 @@ def _access(value: SSAValue) -> Access:
     owner, start, end = span_of(value)
     if isinstance(owner, ObjectOp) or isinstance(owner.result.type, ObjectType):
         return Access(owner, owner, 0, 1)
-    offset = offset_of(owner)
-    if owner.arena is None or offset is None or not isinstance(owner.arena.owner, ArenaOp):
+    offset, given = offset_of(owner), owner.arena
+    arena = None if given is None else given.owner
+    if offset is None or not isinstance(arena, ArenaOp):
         raise GEError(CODE, f"{describe(owner)} has no place", hint="run ge-plan-memory first")
-    arena = owner.arena.owner
-    if offset + owner.size > arena.size.value.data:
+    if (last := offset + owner.size) > (size := arena.size.value.data):
         raise GEError(
             CODE,
-            f"{describe(owner)} ends at byte {offset + owner.size} of arena"
-            f" '{arena.arena_name.data}', which has {arena.size.value.data}",
+            f"{describe(owner)} ends at byte {last} of arena '{arena.arena_name.data}', which has"
+            f" {size}",
         )
     return Access(owner, arena, offset + start, offset + end)

@@ -53,9 +53,11 @@ def check_symbols(plan: PlanOp) -> None:
             if name not in ranges:
                 raise GEError(CODE, f"a guard asks for {op.guard}, but '{name}' has no value")
     check_views(plan, ranges, {op.symbol.data for op in symbols if op.is_early})
+    if not (bounded := list(_bounded(plan))):
+        return
     facts = [op.guard for op in guards]
     ends = (least_sizes(plan), greatest_sizes(plan))
-    for value, type_ in _bounded(plan):
+    for value, type_ in bounded:
         count, most = byte_count(type_.tensor), most_bytes(type_.tensor, ranges, facts)
         unknown = [name for name in symbols_of(count or 0) if name not in ranges]
         if count is None or unknown:

@@ -9,22 +9,21 @@ that a result may be written over is cut as that result.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.attention import FlashAttentionOp
 from ge_dialect.ge.base import GEOp
-from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.dtypes import dtype_of, is_float
 from ge_dialect.ge.in_place import in_place_pairs_of
-from ge_dialect.ge.types import tensor_of, tensor_type
+from ge_dialect.ge.types import tensor_of
 from ge_dialect.ge_exec import KernelOp, PlanOp, kernels_by_name
 from ge_dialect.ge_exec.tiling import (
     SCORES,
@@ -34,10 +33,10 @@ from ge_dialect.ge_exec.tiling import (
     TileBuffer,
     Tiling,
     cut_text,
-    value_names,
 )
+from ge_dialect.lowering.asked_ops import Asked
 from ge_dialect.lowering.plan_clocks import CODE
-from ge_dialect.lowering.tile_body import TileCutter, TileSpans
+from ge_dialect.lowering.tile_body import TileCutter
 from ge_dialect.lowering.verify_streams import streaming_values
 from ge_dialect.lowering.verify_windows import check_reach, largest_tile, probes
 from ge_dialect.lowering.whole_axes import whole_axes
@@ -58,50 +57,26 @@ def check_tiles(plan: PlanOp) -> None:
     sizes = None if target is None else {name: tier.size for name, tier in target.tiers.items()}
     if sizes is not None and target is not None:  # a core's share of one half of L2
         sizes[SHARED_TIER] = target.l2.size // (2 * target.cube_cores)
+    asked = Asked()
     for kernel in kernels:
-        verify_tiles(kernel, sizes)
+        verify_tiles(kernel, sizes, asked)
 
 
-def verify_tiles(kernel: KernelOp, sizes: Mapping[str, int] | None) -> None:
+def verify_tiles(
+    kernel: KernelOp, sizes: Mapping[str, int] | None, asked: Asked | None = None
+) -> None:
     """Checks the tiling of a kernel that has one.
 
     Args:
         kernel: With a body that verifies.
         sizes: Bytes of each level of memory of one core; None where no target is known.
+        asked: What ops of other kernels have answered.
 
     Raises:
         GEError: It is not right (GE0540); says which value, and what was expected.
     """
     if (tiling := kernel.tiling) is not None:
-        _Check(kernel, tiling, sizes).run()
-
-
-def _on_tile(op: GEOp, tile: TileSpans, reads: Sequence[tuple[int, ...] | None]) -> GEOp:
-    """Returns a copy of an op, outside of any block, that reads and makes one tile.
-
-    Args:
-        op: Of the body.
-        tile: Where tiles begin and end.
-        reads: Shapes of what the op reads of its operands; None of a whole constant.
-    """
-    operands = operands_of(op)
-    given = Block(
-        arg_types=[
-            value.type if shape is None else tensor_type(tensor_of(value).element_type, shape)
-            for value, shape in zip(operands, reads, strict=True)
-        ]
-    )
-    return type(op).create(
-        operands=[
-            value if shape is None else arg  # of a constant an op may ask for its elements
-            for value, shape, arg in zip(operands, reads, given.args, strict=True)
-        ],
-        result_types=[
-            tensor_type(tensor_of(result).element_type, tile.shapes[result])
-            for result in op.results
-        ],
-        properties={**op.properties, **tile.properties[op]},
-    )
+        _Check(kernel, tiling, sizes, asked or Asked()).run()
 
 
 @dataclass
@@ -109,32 +84,34 @@ class _Check:
     kernel: KernelOp
     tiling: Tiling
     sizes: Mapping[str, int] | None
-    values: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
-    names: dict[SSAValue, str] = field(default_factory=dict[SSAValue, str])
-    streams: set[SSAValue] = field(default_factory=set[SSAValue])
+    asked: Asked
 
-    def run(self) -> None:
+    def __post_init__(self) -> None:
         block = self.kernel.body.block
-        self.values = value_names(block)
+        self.cutter = TileCutter(block, self.tiling)
+        self.values, self.ops = self.cutter.values, self.cutter.ops
         self.names = {value: name for name, value in self.values.items()}
         self.buffers = self.tiling.by_name()
         assert block.last_op is not None
-        self.results = [value for value in block.last_op.operands if value in self.names]
-        self.ops = [
-            op for op in block.ops if isinstance(op, GEOp) and not isinstance(op, ConstantOp)
-        ]
+        self.results = [value for value in operands_of(block.last_op) if value in self.names]
+        self.views = self._find_views()
+        self.streams: set[SSAValue] = set()
+
+    def run(self) -> None:
         self._check_loops()
         self.streams = streaming_values(self.ops, self.values, self.buffers)
         self._check_covered()
         self._check_tiles()
         for op in self.ops:
             self._check_whole(op)
-            if (missing := check_reach(op, self.tiling, self.names)) is not None:
+            if (missing := check_reach(op, self.cutter, self.names, self.buffers)) is not None:
                 raise self._fail(missing)
             if isinstance(op, FlashAttentionOp):
                 self._check_attention(op)
+        block, last = self.kernel.body.block, self.kernel.body.block.last_op
+        assert last is not None
         for i, j in in_place_pairs_of(block):
-            self._check_alike(block.args[i], block.last_op.operands[j])
+            self._check_alike(block.args[i], operands_of(last)[j])
         self._check_bytes()
 
     def _fail(self, what: str) -> GEError:
@@ -187,36 +164,21 @@ class _Check:
             raise self._fail(f"'{name}' has a halo, but is cut along {cut_text(cut)}")
 
     def _check_tiles(self) -> None:
-        """The first tiles, and the last, which may be smaller, are what the ops make of them.
-
-        An op that has the same shapes in two of them is asked once.
-        """
-        cutter = TileCutter(self.kernel.body.block, self.tiling)
-        seen: set[tuple[Hashable, ...]] = set()
+        """The first tiles, and the last, which may be smaller, are what the ops make of them."""
+        kinds = [(op, self.asked.kind(op)) for op in self.ops]
         for turn in probes(self.tiling):
             try:
-                tile = cutter.at(turn)
+                tile = self.cutter.at(turn)
             except ValueError as error:
                 raise self._fail(str(error)) from error
-            for op in self.ops:
-                reads = tile.read_shapes(op)
-                made = [tile.shapes[result] for result in op.results]
-                key = (op, *reads, *made, *tile.properties[op].items())
-                if key not in seen:
-                    seen.add(key)
-                    self._check_op(op, tile, reads)
-
-    def _check_op(self, op: GEOp, tile: TileSpans, reads: Sequence[tuple[int, ...] | None]) -> None:
-        alone = _on_tile(op, tile, reads)
-        try:
-            alone.verify_()
-        except VerifyException as error:
-            raise self._fail(f"'{op.name}' does not fit them: {error}") from error
-        finally:
-            alone.drop_all_references()
+            for op, kind in kinds:
+                try:
+                    self.asked.check(op, kind, tile)
+                except VerifyException as error:
+                    raise self._fail(f"'{op.name}' does not fit them: {error}") from error
 
     def _check_whole(self, op: GEOp) -> None:
-        for index, operand in enumerate(op.operands):
+        for index, operand in enumerate(operands_of(op)):
             if operand not in self.names:
                 continue  # a constant is never cut
             buffer = self.buffers[self.names[operand]]
@@ -273,16 +235,16 @@ class _Check:
 
     def _check_bytes(self) -> None:
         lives: list[tuple[TileBuffer, int, int]] = []
-        reads = self._reads()
-        self.last = self._last_steps(reads)
+        uses, reads = self._uses()
+        self._add_last(uses, reads)
         for name, value in self.values.items():
             buffer = self.buffers[name]
-            self._check_size(buffer, value, bool(reads.get(value)))
-            source = self._viewed(value)
+            self._check_size(buffer, value, value in reads)
+            source = self.views.get(value)
             if source is not None:
                 self._check_view(buffer, self.buffers[self.names[source]])
             else:
-                lives.append((buffer, *self._life(value, buffer, reads)))
+                lives.append((buffer, *self._life(buffer, uses.get(value, ()))))
         for step, op in enumerate(self.ops):
             if isinstance(op, FlashAttentionOp):
                 name = self.names[op.result]
@@ -291,52 +253,62 @@ class _Check:
             self._check_place(buffer)
         self._check_apart(lives)
 
-    def _reads(self) -> dict[SSAValue, list[int]]:
-        """Returns the ops that read each value; a view's readers read what it is a view of."""
-        found: dict[SSAValue, list[int]] = {}
+    def _uses(self) -> tuple[dict[SSAValue, list[int]], dict[SSAValue, list[int]]]:
+        """Returns the ops that make or read each value, and those that read it; a view's readers
+        read what it is a view of, and a result is used behind the last op."""
+        uses: dict[SSAValue, list[int]] = {}
+        reads: dict[SSAValue, list[int]] = {}
         for step, op in enumerate(self.ops):
-            for operand in op.operands:
-                seen: SSAValue | None = operand
-                while seen is not None:
-                    found.setdefault(seen, []).append(step)
-                    seen = self._viewed(seen)
-        return found
+            for operand in operands_of(op):
+                for seen in self._viewed(operand):
+                    uses.setdefault(seen, []).append(step)
+                    reads.setdefault(seen, []).append(step)
+            for result in op.results:
+                uses.setdefault(result, []).append(step)
+        for result in self.results:
+            uses.setdefault(self._root(result), []).append(len(self.ops) - 1)
+        return uses, reads
 
-    def _viewed(self, value: SSAValue) -> SSAValue | None:
-        """Returns the value whose bytes another has, if it is one of the body."""
-        if not isinstance(op := value.owner, GEOp) or (index := op.view_of()) is None:
-            return None
-        return source if (source := op.operands[index]) in self.names else None
-
-    def _last_steps(self, reads: Mapping[SSAValue, Sequence[int]]) -> list[int]:
-        """Returns for each op the last one for which it computes: where a result has no room for a
-        tile, its blocks are computed while what they lead to is."""
+    def _add_last(
+        self, uses: Mapping[SSAValue, list[int]], reads: Mapping[SSAValue, Sequence[int]]
+    ) -> None:
+        """Adds the last op for which a reader computes: where a result has no room for a tile, its
+        blocks are computed while what they lead to is."""
         last = list(range(len(self.ops)))
         for step in reversed(last):
             for result in self.ops[step].results:
                 buffer = self.buffers[self.names[result]]
                 if buffer.size < self._tile_bytes(buffer, result):
                     last[step] = max([last[step], *(last[one] for one in reads.get(result, ()))])
-        return last
+        for value, steps in reads.items():
+            uses[value].extend(last[step] for step in steps if last[step] > step)
 
-    def _life(
-        self, value: SSAValue, buffer: TileBuffer, reads: Mapping[SSAValue, Sequence[int]]
-    ) -> tuple[int, int]:
-        """Returns the first and last op while which a value is on the chip."""
-        last = len(self.ops) - 1
-        if buffer.copies > 1 or buffer.tier == SHARED_TIER:
-            return 0, last
-        steps = [one for step in reads.get(value, ()) for one in (step, self.last[step])]
-        if isinstance(value.owner, GEOp):
-            steps.append(self.ops.index(value.owner))
-        if any(self._root(result) is value for result in self.results):
-            steps.append(last)
-        return min(steps, default=0), max(steps, default=0)
+    def _find_views(self) -> Mapping[SSAValue, SSAValue]:
+        """Returns the values that have the bytes of another of the body, with that one."""
+        found: dict[SSAValue, SSAValue] = {}
+        for op in self.ops:
+            if (index := op.view_of()) is not None:
+                source = operands_of(op)[index]
+                if source in self.names:
+                    found.update(dict.fromkeys(op.results, source))
+        return found
+
+    def _viewed(self, value: SSAValue) -> Iterator[SSAValue]:
+        """Yields a value, what it is a view of, and so on."""
+        seen: SSAValue | None = value
+        while seen is not None:
+            yield seen
+            seen = self.views.get(seen)
 
     def _root(self, value: SSAValue) -> SSAValue:
-        while (source := self._viewed(value)) is not None:
-            value = source
-        return value
+        *_, root = self._viewed(value)
+        return root
+
+    def _life(self, buffer: TileBuffer, uses: Sequence[int]) -> tuple[int, int]:
+        """Returns the first and last op while which a value is on the chip."""
+        if buffer.copies > 1 or buffer.tier == SHARED_TIER:
+            return 0, len(self.ops) - 1
+        return min(uses, default=0), max(uses, default=0)
 
     def _check_size(self, buffer: TileBuffer, value: SSAValue, is_read: bool) -> None:
         """What is computed and read again is there whole; the rest may pass in blocks."""

@@ -7,33 +7,41 @@ from itertools import product
 
 from xdsl.ir import SSAValue
 
+from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.types import tensor_of
-from ge_dialect.ge.windows import aligned_axes, slides, window_axes, window_span
+from ge_dialect.ge.windows import slides, window_axes, window_span
 from ge_dialect.ge_exec.tiling import Cut, TileBuffer, Tiling, cut_text
+from ge_dialect.lowering.tile_body import TileCutter
 
 Span = tuple[int, int]
 
 
-def check_reach(op: GEOp, tiling: Tiling, names: Mapping[SSAValue, str]) -> str | None:
+def check_reach(
+    op: GEOp,
+    cutter: TileCutter,
+    names: Mapping[SSAValue, str],
+    buffers: Mapping[str, TileBuffer],
+) -> str | None:
     """Returns what the tile of an operand lacks in some turn; None where nothing is missing.
 
     Args:
         op: Of the body of a kernel.
-        tiling: Of the kernel.
+        cutter: Of the body.
         names: Of the values that have tiles.
+        buffers: By name.
     """
-    buffers = tiling.by_name()
     result = op.results[0]
     if result not in names:
         return None
     own = buffers[names[result]]
-    for index, operand in enumerate(op.operands):
+    for index, operand in enumerate(operands_of(op)):
         if operand not in names:
             continue
         buffer = buffers[names[operand]]
-        for axis, made in _axes(op, index):
-            if (missing := _missing(op, tiling, (own, made), (buffer, axis), operand)) is not None:
+        for axis, made in _axes(op, index, cutter):
+            ends = (own, made), (buffer, axis)
+            if (missing := _missing(op, cutter.tiling, *ends, operand)) is not None:
                 return missing
     return None
 
@@ -84,12 +92,11 @@ def _cut_for(op: GEOp, axis: int, cut: Cut) -> Cut:
     return tuple((loop, stride * (after - start)) for loop, stride in cut)
 
 
-def _axes(op: GEOp, index: int) -> Iterator[tuple[int, int]]:
-    """Yields the axes of an operand that are looked at, with those of the result they make."""
+def _axes(op: GEOp, index: int, cutter: TileCutter) -> Sequence[tuple[int, int]]:
+    """Returns the axes of an operand that are looked at, with those of the result they make."""
     if slides(op):
-        yield from ((axis, axis) for axis in window_axes(op) if index == 0)
-    else:
-        yield from aligned_axes(op, index)
+        return [(axis, axis) for axis in window_axes(op)] if index == 0 else ()
+    return cutter.aligned[op].get(index, ())
 
 
 def turns(tiling: Tiling, *cuts: Cut) -> Iterator[list[Span]]:
@@ -104,14 +111,15 @@ def turns(tiling: Tiling, *cuts: Cut) -> Iterator[list[Span]]:
 
 def largest_tile(tiling: Tiling, buffer: TileBuffer, shape: Sequence[int]) -> list[int]:
     """Returns the most elements that tiles of a value of some shape have along each dimension."""
+    first = [loop.span(0) for loop in tiling.loops]
     found: list[int] = []
     for axis, size in enumerate(shape):
         if buffer.halo(axis) is None:
-            spans = [[loop.span(0) for loop in tiling.loops]]  # the first is the largest
+            start, end = buffer.span(axis, first, size)  # the first is the largest
+            found.append(end - start)
         else:
-            spans = turns(tiling, buffer.cuts[axis])
-        ends = [buffer.span(axis, one, size) for one in spans]
-        found.append(max(end - start for start, end in ends))
+            ends = [buffer.span(axis, one, size) for one in turns(tiling, buffer.cuts[axis])]
+            found.append(max([end - start for start, end in ends]))
     return found
 
 

@@ -35,7 +35,7 @@ from ge_dialect.lowering.pipelines import LowerPipeline
 from ge_dialect.lowering.tile_places import place_tiles
 from ge_dialect.lowering.verify_plan import verify_plan
 from ge_dialect.lowering.verify_tiles import verify_tiles
-from ge_dialect.passes.tiles.build import working_set
+from ge_dialect.passes.tiles.build import KernelBody, working_set
 from ge_dialect.tools.api import make_context
 from ge_dialect.tools.runtime.executor import Executor
 from ge_dialect.tools.runtime.ports import array_layout
@@ -200,7 +200,7 @@ def feeds(kernel: KernelOp) -> list[Any]:
 
 def check_tiles(kernel: KernelOp, tiles: list[int]) -> None:
     """Runs a kernel in given tiles, on spoiled memory, and compares."""
-    tiling = place_tiles(working_set(kernel.body.block), tiles, LARGE, 1 << 30)
+    tiling = place_tiles(working_set(KernelBody(kernel.body.block)), tiles, LARGE, 1 << 30)
     assert isinstance(tiling, Tiling)
     kernel.properties["tiles"] = TilingAttr(tiling)
     kernel.verify()
@@ -219,7 +219,7 @@ def check_tiles(kernel: KernelOp, tiles: list[int]) -> None:
 @pytest.mark.parametrize("name", OPS)
 def test_tiles_of_one_step_give_the_same(name: str) -> None:
     kernel = kernel_of(OPS[name])
-    kernel_set = working_set(kernel.body.block)
+    kernel_set = working_set(KernelBody(kernel.body.block))
     check_tiles(kernel, [1] * len(kernel_set.extents))
     assert bool(kernel.tiling and kernel.tiling.loops) is (name not in UNCUT)
 
@@ -228,7 +228,7 @@ def test_tiles_of_one_step_give_the_same(name: str) -> None:
 def test_a_last_tile_may_be_smaller(name: str) -> None:
     """Two steps a tile, as far as what lies outside in a dimension is cut into single steps."""
     kernel = kernel_of(OPS[name])
-    kernel_set = working_set(kernel.body.block)
+    kernel_set = working_set(KernelBody(kernel.body.block))
     outside = {other for before in kernel_set.before for other in before}
     tiles = [
         1 if loop in outside else min(2, extent) for loop, extent in enumerate(kernel_set.extents)
@@ -239,7 +239,7 @@ def test_a_last_tile_may_be_smaller(name: str) -> None:
 @pytest.mark.parametrize("name", WINDOWS)
 def test_rows_are_cut_where_windows_slide(name: str) -> None:
     kernel = kernel_of(OPS[name])
-    kernel_set = working_set(kernel.body.block)
+    kernel_set = working_set(KernelBody(kernel.body.block))
     result = next(one for one in kernel_set.held if one.is_result)
     rows = {loop for dim in result.dims[-2:] for loop, _ in dim}
     assert len(rows) == (2 if name in ROWS_CUT else 0)
@@ -578,7 +578,7 @@ def test_a_kernel_that_does_not_fit_is_split_and_gives_the_same() -> None:
 def test_what_is_read_again_is_counted_where_l2_is_too_small() -> None:
     text = """%y = ge.matmul %a, %b : (tensor<256x64xf32>, tensor<64x256xf32>)
       -> tensor<256x256xf32>"""
-    kernel_set = working_set(kernel_of(text).body.block)
+    kernel_set = working_set(KernelBody(kernel_of(text).body.block))
     assert kernel_set.extents == [256, 256]
     small = {"l1": 1 << 20, "ub": 1 << 20, "l0c": 1 << 20}
     for l2_bytes, reread in ((1 << 20, 0), (1 << 16, 256 * 64 * 4)):
@@ -588,7 +588,7 @@ def test_what_is_read_again_is_counted_where_l2_is_too_small() -> None:
 
 
 def test_rows_that_two_tiles_read_are_counted_where_l2_is_too_small() -> None:
-    kernel_set = working_set(kernel_of(WINDOWS["uneven padding"]).body.block)
+    kernel_set = working_set(KernelBody(kernel_of(WINDOWS["uneven padding"]).body.block))
     small = {"l1": 1 << 20, "ub": 1 << 20, "l0c": 1 << 20}
     tiles = [*kernel_set.extents]
     rows = next(one for one in kernel_set.held if one.is_result).dims[2][0][0]
@@ -611,4 +611,4 @@ def test_static_shapes_are_needed() -> None:
     assert is_tensor(value.type)
     assert static_shape(value.type) is None
     with pytest.raises(ValueError, match="static"):
-        working_set(kernel.body.block)
+        working_set(KernelBody(kernel.body.block))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, cast
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     BaseAttrAccessor,
     BeforeVariadicSingleAccessor,
@@ -78,26 +78,27 @@ _SINGLE: dict[VarIRConstruct, type[BeforeVariadicSingleAccessor]] = {
 }
 
 
+def segments_of(attr: Attribute) -> list[tuple[int, int]]:
+    """Returns where each segment begins and ends whose sizes the attribute of an op packs."""
+    if (spans := vars(attr).get("_ge_spans")) is None:
+        ends = list(accumulate(cast("DenseArrayBase[Any]", attr).get_values()))
+        spans = vars(attr)["_ge_spans"] = list(zip([0, *ends], ends, strict=False))
+    return spans
+
+
 class _Segments(BaseAttrAccessor):
     """Reads the sizes of the segments, which are packed bytes in an attribute, once."""
 
     def __get__(self, obj: Operation, objtype: type[Operation] | None = None) -> Any:
         option = self.option
         attr = (obj.properties if option.as_property else obj.attributes)[option.attribute_name]
-        if (spans := getattr(attr, "_ge_spans", None)) is None:
-            spans = vars(attr)["_ge_spans"] = _spans_of(cast("DenseArrayBase[Any]", attr))
+        spans = segments_of(attr)
         is_operand = self.construct is VarIRConstruct.OPERAND
         return self.take(operands_of(obj) if is_operand else obj.results, *spans[self.idx])
 
     @abstractmethod
     def take(self, values: Sequence[SSAValue], start: int, end: int) -> Any:
         """Returns what is in a segment."""
-
-
-def _spans_of(sizes: DenseArrayBase[Any]) -> list[tuple[int, int]]:
-    """Returns where each segment begins and ends."""
-    ends = list(accumulate(sizes.get_values()))
-    return list(zip([0, *ends], ends, strict=False))
 
 
 class _SingleSegment(_Segments, SingleAttrAccessor):

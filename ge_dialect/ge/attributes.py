@@ -228,7 +228,8 @@ class WeightAttr(Data[NamedWeight]):
         name, weight = quoted(self.data.name), self.data.weight
         if isinstance(weight, MemoryWeight | ElidedWeight):
             return f"<{name}, memory, {quoted(weight.digest)}, {weight.length}>"
-        return f"<{name}, {quoted(weight.path)}, {weight.offset}, {weight.length}>"
+        path = quoted(weight.path) if weight.path else '""'
+        return f"<{name}, {path}, {weight.offset}, {weight.length}>"
 
 
 @irdl_attr_definition

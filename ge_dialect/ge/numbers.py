@@ -20,7 +20,8 @@ class Numbers:
         default_factory=dict[int, tuple[Attribute, int]]
     )
     by_value: dict[Attribute, int] = field(default_factory=dict[Attribute, int])
-    bodies: dict[Region, Hashable] = field(default_factory=dict[Region, Hashable])
+    structures: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
+    bodies: dict[Region, int] = field(default_factory=dict[Region, int])
 
     def of(self, attr: Attribute) -> int:
         """Returns the number of an attribute."""
@@ -28,3 +29,7 @@ class Numbers:
             number = self.by_value.setdefault(attr, len(self.by_value))
             known = self.by_identity[id(attr)] = attr, number
         return known[1]
+
+    def of_structure(self, structure: Hashable) -> int:
+        """Returns the number of what is made of numbers, which is hashed once then."""
+        return self.structures.setdefault(structure, len(self.structures))

@@ -7,7 +7,7 @@ by the plan: a branch or loop allocates nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.irdl import (
@@ -24,6 +24,9 @@ from xdsl.utils.exceptions import VerifyException
 from ge_dialect.ge.base import FormattedOp, I64Attr, int_attr
 from ge_dialect.ge_exec.memory import AnyStorage
 from ge_dialect.ge_exec.tasks import CopyOp, LaunchOp, StoreOp
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import IntegerAttr
 
 
 @irdl_op_definition
@@ -152,7 +155,8 @@ def _expect_tasks(op: ControlOp) -> None:
 
 def task_id(op: TaskOp) -> int:
     """Returns the place of a task in the order of the plan."""
-    return op.id.value.data
+    # Not `op.id`: every stage asks, for every task.
+    return cast("IntegerAttr", op.properties["id"]).value.data
 
 
 def inner_tasks(op: TaskOp) -> Iterator[TaskOp]:
@@ -190,7 +194,7 @@ def own_reads(op: TaskOp) -> Sequence[SSAValue]:
     """Returns what a task reads itself, without the tasks inside."""
     match op:
         case LaunchOp():
-            return tuple(op.inputs)
+            return op.accesses()[0]
         case CopyOp():
             return (op.source,)
         case StoreOp():
@@ -205,7 +209,7 @@ def own_writes(op: TaskOp) -> Sequence[SSAValue]:
     """Returns what a task writes itself, without the tasks inside."""
     match op:
         case LaunchOp():
-            return tuple(op.outputs)
+            return op.accesses()[1]
         case CopyOp() | StoreOp():
             return (op.target,)
         case BranchOp():

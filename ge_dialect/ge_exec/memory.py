@@ -164,10 +164,9 @@ class WeightOp(PlacedOp):
         build_placed(self, type, {"value": value})
 
     def quick_text(self, printer: ExactPrinter) -> str | None:
-        if self.attributes or not is_whole_place(self):
+        if self.attributes or (place := place_text(self, printer)) is None:
             return None
-        place, type_ = place_text(self, printer), printer.text_of(self.result.type)
-        return f" {self.value.parameter_text()}{place} : {type_}"
+        return f" {self.value.parameter_text()}{place} : {printer.text_of(self.result.type)}"
 
     def verify_(self) -> None:
         super().verify_()
@@ -205,10 +204,10 @@ class BufferOp(PlacedOp):
         build_placed(self, type, {})
 
     def quick_text(self, printer: ExactPrinter) -> str | None:
-        if self.attributes or not is_whole_place(self):
+        if self.attributes or (place := place_text(self, printer)) is None:
             return None
-        resident = "" if self.l2_offset is None else f" resident {self.l2_offset}"
-        return f"{place_text(self, printer)}{resident} : {printer.text_of(self.result.type)}"
+        resident = "" if (offset := self.l2_offset) is None else f" resident {offset}"
+        return f"{place}{resident} : {printer.text_of(self.result.type)}"
 
     @property
     def l2_offset(self) -> int | None:
@@ -336,7 +335,8 @@ class OutputOp(FormattedOp):
     assembly_format = "$io_name $buffer attr-dict `:` type($buffer)"
 
     def __init__(self, io_name: str, buffer: SSAValue):
-        super().__init__(operands=[buffer], properties={"io_name": StringAttr(io_name)})
+        # A model that keeps what it has seen has many: as for `build_placed`.
+        Operation.__init__(self, operands=[buffer], properties={"io_name": StringAttr(io_name)})
 
     def quick_text(self, printer: ExactPrinter) -> str | None:
         if self.attributes:
@@ -345,16 +345,13 @@ class OutputOp(FormattedOp):
         return f" {quoted(self.io_name.data)} {name} : {type_}"
 
 
-def is_whole_place(op: PlacedOp) -> bool:
-    """Whether an op has both arena and offset, or neither."""
-    return (op.arena is None) == (op.offset is None)
-
-
-def place_text(op: PlacedOp, printer: ExactPrinter) -> str:
-    """Returns where an op lies, ` in %work offset 512`; nothing before it is planned."""
-    if op.arena is None or op.offset is None:
-        return ""
-    return f" in {printer.name_of(op.arena)} offset {op.offset.value.data}"
+def place_text(op: PlacedOp, printer: ExactPrinter) -> str | None:
+    """Returns where an op lies, ` in %work offset 512`; nothing before it is planned, and None
+    where it has an arena or an offset alone."""
+    arena, offset = op.arena, op.offset
+    if arena is None or offset is None:
+        return "" if arena is offset else None
+    return f" in {printer.name_of(arena)} offset {offset.value.data}"
 
 
 def base_of(value: SSAValue) -> tuple[Storage, int]:

@@ -23,6 +23,6 @@ def span_of(value: SSAValue) -> tuple[Storage, int, int]:
     These are the bytes themselves where the plan says their place as a number.
     """
     owner, start = base_of(value)
-    if isinstance(value.owner, ViewOp) and not isinstance(start_of(value), int):
+    if type(value.owner) is ViewOp and not isinstance(start_of(value), int):
         return owner, start, owner.size
     return owner, start, start + buffer_bytes(value.type)

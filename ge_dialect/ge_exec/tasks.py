@@ -25,6 +25,7 @@ from xdsl.irdl import (
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
+from ge_dialect.ge.access import operands_of, segments_of
 from ge_dialect.ge.base import FormattedOp, I64Attr, int_attr
 from ge_dialect.ge_exec.kernels import KernelOp
 from ge_dialect.ge_exec.storage import (
@@ -92,11 +93,17 @@ class LaunchOp(FormattedOp):
             },
         )
 
+    def accesses(self) -> tuple[tuple[SSAValue, ...], tuple[SSAValue, ...]]:
+        """Returns `inputs` and `outputs` at the cost of one look-up: every stage asks."""
+        values = tuple(operands_of(self))
+        _, count = segments_of(self.properties["operandSegmentSizes"])[0]
+        return values[:count], values[count:]
+
     def quick_text(self, printer: ExactPrinter) -> str | None:
         if self.attributes:
             return None
         text = f" {self.id.value.data} {printer.text_of(self.kernel)}"
-        for word, values in (("ins", self.inputs), ("outs", self.outputs)):
+        for word, values in zip(("ins", "outs"), self.accesses(), strict=True):
             if values:
                 names = ", ".join([printer.name_of(value) for value in values])
                 types = ", ".join([printer.text_of(value.type) for value in values])

@@ -217,15 +217,10 @@ class TilingAttr(Data[Tiling]):
         return Tiling(tuple(loops), tuple(buffers), reread)
 
     def print_parameter(self, printer: Printer) -> None:
-        tiling = self.data
-        with printer.in_angle_brackets():
-            printer.print_string("[")
-            printer.print_list(tiling.loops, lambda loop: printer.print_string(_loop_text(loop)))
-            printer.print_string("], [")
-            printer.print_list(tiling.buffers, lambda one: printer.print_string(_buffer_text(one)))
-            printer.print_string("]")
-            if tiling.reread:
-                printer.print_string(f" reread {tiling.reread}")
+        loops = ", ".join([_loop_text(loop) for loop in self.data.loops])
+        buffers = ", ".join([_buffer_text(buffer) for buffer in self.data.buffers])
+        reread = f" reread {self.data.reread}" if self.data.reread else ""
+        printer.print_string(f"<[{loops}], [{buffers}]{reread}>")
 
 
 def _loop_text(loop: TileLoop) -> str:
@@ -234,16 +229,19 @@ def _loop_text(loop: TileLoop) -> str:
 
 def _buffer_text(buffer: TileBuffer) -> str:
     copies = f" x {buffer.copies}" if buffer.copies != 1 else ""
+    halos = buffer.halos or (None,) * len(buffer.cuts)
     cuts = ", ".join(
-        cut_text(cut) + halo_text(buffer.halo(axis)) for axis, cut in enumerate(buffer.cuts)
+        [cut_text(cut) + halo_text(halo) for cut, halo in zip(buffer.cuts, halos, strict=True)]
     )
     return f'"{buffer.name}" {buffer.tier}[{buffer.offset}, {buffer.size}{copies}] ({cuts})'
 
 
 def cut_text(cut: Cut) -> str:
     """Returns how a dimension is cut, as the attribute spells it."""
+    if not cut:
+        return "-"
     terms = [f"{loop}*{stride}" if stride != 1 else str(loop) for loop, stride in cut]
-    return " + ".join(terms) or "-"
+    return " + ".join(terms)
 
 
 def halo_text(halo: Halo | None) -> str:

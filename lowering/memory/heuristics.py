@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.lowering.memory.api import EFFORT
+from ge_dialect.lowering.memory.at_once import place_at_once
 from ge_dialect.lowering.memory.conflicts import Conflicts
 from ge_dialect.lowering.memory.exact import fit
 from ge_dialect.lowering.memory.problem import Plan, Problem
@@ -88,9 +89,9 @@ def solve(problem: Problem, effort: int = EFFORT) -> Plan:
             overlap (GE0504).
     """
     capacity = problem.capacity
-    stacked = _stacked(problem)
-    if stacked is not None and (capacity is None or stacked.peak <= capacity):
-        return stacked
+    found = place_at_once(problem)
+    if found is not None and (capacity is None or found.peak <= capacity):
+        return found
     search = _Search(problem, Conflicts(problem))
     search.place(effort)
     if capacity is None or search.peak <= capacity:
@@ -102,25 +103,6 @@ def solve(problem: Problem, effort: int = EFFORT) -> Plan:
     if best.peak <= capacity:
         return best
     raise MemoryFullError(problem, best, capacity, proved=answer is Answer.INFEASIBLE)
-
-
-def _stacked(problem: Problem) -> Plan | None:
-    """Returns the plan of buffers that are all alive at one moment; None for others.
-
-    They lie one behind the other, which no plan goes below, in the order that is tried first.
-    """
-    buffers, together = problem.buffers, set(problem.peak_set)
-    for i, buffer in enumerate(buffers):
-        if buffer.offset is not None or buffer.alignment != buffers[0].alignment:
-            return None
-        if i not in together and buffer.footprint:
-            return None
-    lengths = [sum(life.end) - sum(life.start) for life in problem.lifetimes]
-    offsets, top = [0] * len(buffers), 0
-    for i in sorted(together, key=lambda i: (-buffers[i].footprint, -lengths[i], i)):
-        offsets[i] = top
-        top += buffers[i].footprint
-    return Plan(tuple(offsets), top, top)
 
 
 def minimise(problem: Problem, effort: int = EFFORT) -> Plan:

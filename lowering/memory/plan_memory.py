@@ -24,7 +24,7 @@ from ge_dialect.ge_exec import ArenaOp, BufferOp, InputOp, LaunchOp, PlanOp, ker
 from ge_dialect.ge_exec.control import own_writes
 from ge_dialect.ge_exec.memory import PlacedOp, Storage, base_of
 from ge_dialect.locations import location_name, location_names
-from ge_dialect.lowering.dependencies import task_graph
+from ge_dialect.lowering.dependencies import task_graph, touched_buffers
 from ge_dialect.lowering.memory.api import EFFORT
 from ge_dialect.lowering.memory.heuristics import MemoryFullError, solve
 from ge_dialect.lowering.memory.lifetimes import moments
@@ -121,12 +121,13 @@ class Request:
 
 def forget(plan: PlanOp) -> None:
     """Takes all addresses away, so that a plan can be made again."""
-    for op in list(plan.body.block.ops):
+    ops = list(plan.body.block.ops)
+    for op in ops:
         if isinstance(op, PlacedOp) and op.arena is not None:
             op.operands = []
             del op.properties["offset"]
-    for op in list(plan.body.block.ops):
-        if isinstance(op, ArenaOp):
+    for op in ops:
+        if type(op) is ArenaOp:
             op.detach()
             op.erase()
 
@@ -142,7 +143,8 @@ def place_weights(plans: Sequence[PlanOp], target: Target) -> None:
     from ge_dialect.lowering.om.file import PackedWeights
 
     packed = PackedWeights(target.hbm.alignment)
-    offsets = [[packed.add(op.value.data.weight) for op in plan.weights] for plan in plans]
+    held = [plan.weights for plan in plans]
+    offsets = [[packed.add(op.value.data.weight) for op in weights] for weights in held]
     if packed.size > target.hbm.size:
         raise GEError(
             "GE0502",
@@ -150,10 +152,10 @@ def place_weights(plans: Sequence[PlanOp], target: Target) -> None:
             f" {target.hbm.size} (proved)",
             hint="compile for another target, or quantise the model",
         )
-    for plan, places in zip(plans, offsets, strict=True):
+    for plan, weights, places in zip(plans, held, offsets, strict=True):
         if places:
             arena = _add_arena(plan, "weights", packed.size, packed.size)
-            for op, offset in zip(plan.weights, places, strict=True):
+            for op, offset in zip(weights, places, strict=True):
                 op.place(arena.result, offset)
 
 
@@ -207,7 +209,7 @@ def work_problem(
     plan: PlanOp, buffers: Sequence[BufferOp], ports: Sequence[PlacedOp], request: Request
 ) -> Problem:
     """Returns the planning problem of a plan's buffers, and of ports that keep their bytes."""
-    graph = task_graph(plan)
+    graph = task_graph(plan) if len(plan.streams) > 1 else touched_buffers(plan)
     values = [
         Buffer(_title(op) or f"buffer {i}", op.size, request.alignment)
         for i, op in enumerate((*buffers, *ports))

@@ -181,6 +181,8 @@ def encode_attribute(message: Any, value: AttrValue) -> None:
     """
     if isinstance(value, tuple) and value and type(value[0]) is str:
         message.CopyFrom(_texts(value))
+    elif isinstance(value, tuple | list):  # mostly
+        _encode_list(message, value)
     elif isinstance(value, OmWeight):
         _encode_weight(message.t, value)
     elif isinstance(value, bool):
@@ -213,7 +215,7 @@ def _encode_weight(message: Any, weight: OmWeight) -> None:
 
 
 def _encode_list(message: Any, values: Sequence[Scalar] | Sequence[Sequence[int]]) -> None:
-    kinds = {type(value) for value in values}
+    kinds: set[type] = set(map(type, values))
     if kinds and kinds <= {tuple, list}:
         message.list_list_int.SetInParent()
         for row in cast("Sequence[Sequence[int]]", values):
@@ -227,11 +229,9 @@ def _encode_list(message: Any, values: Sequence[Scalar] | Sequence[Sequence[int]
     (kind,) = kinds or {int}
     name, number = _LIST_KINDS[kind]
     message.list.val_type = number
-    getattr(message.list, name).extend(
-        [value.encode("utf-8") if isinstance(value, str) else value for value in values]
-        if kind is str or kind is float
-        else values
-    )
+    if kind is str:
+        values = [text.encode("utf-8") for text in cast("Sequence[str]", values)]
+    getattr(message.list, name).extend(values)
 
 
 def decode_attribute(message: Any) -> AttrValue | None:

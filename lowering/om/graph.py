@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from operator import itemgetter
+from typing import NamedTuple, cast
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -31,18 +32,19 @@ from ge_dialect.ge_exec import (
     PlanOp,
     RecordOp,
     StoreOp,
+    StreamOp,
     WeightOp,
     kernels_by_name,
 )
 from ge_dialect.ge_exec.control import TaskOp, flatten, own_reads, own_writes, task_id
-from ge_dialect.ge_exec.memory import Storage, buffer_bytes, offset_of
-from ge_dialect.ge_exec.spans import span_of, start_of
+from ge_dialect.ge_exec.memory import Storage, buffer_bytes
 from ge_dialect.ge_exec.tiling import Tiling
 from ge_dialect.locations import location_names
 from ge_dialect.lowering.om.attributes import AttrValue, OmTensor, OmWeight
 from ge_dialect.lowering.om.descriptors import Descriptors
 from ge_dialect.lowering.om.model import OmGraph, OmModel, OmOp, const_op
-from ge_dialect.lowering.om.task_list import TaskList, address
+from ge_dialect.lowering.om.places import Place, Places
+from ge_dialect.lowering.om.task_list import TaskList
 from ge_dialect.lowering.size_texts import size_attrs
 
 _KINDS: Mapping[type[Operation], str] = {
@@ -56,8 +58,7 @@ Source = tuple[str, OmTensor]
 """Who holds a buffer's value, as `name:index`, and what it is."""
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(NamedTuple):
     """Bytes of a buffer, from `start` to `end`, and who wrote them.
 
     `moves`: whether they are somewhere in between, where the sizes of a run say.
@@ -78,24 +79,25 @@ def om_model(plan: PlanOp, name: str, weight_size: int, soc: str | None = None) 
         weight_size: Bytes of WEIGHTS_DATA.
         soc: Name of the target, where it is known.
     """
+    streams = plan.streams
     builder = GraphBuilder(plan)
-    ops = builder.build()
+    ops = builder.build(streams)
     sizes = {op.arena_name.data: op.size.value.data for op in _arenas(plan)}
     events = {
         op.event.value.data
-        for stream in plan.streams
+        for stream in streams
         for op in stream.body.block.ops
         if isinstance(op, RecordOp)
     }
     work = sum(size for arena, size in sizes.items() if arena != "weights")
-    tasks = TaskList(builder.ids, work)
+    tasks = TaskList(builder.ids, work, builder.places)
     return OmModel(
         name=name,
         graphs=(OmGraph(name, tuple(ops)),),
-        tasks=tuple(tasks.of(plan)),
+        tasks=tuple(tasks.of(streams)),
         memory_size=work,
         weight_size=weight_size,
-        stream_num=max(1, len(plan.streams)),
+        stream_num=max(1, len(streams)),
         event_num=len(events),
         label_num=tasks.labels,
         attrs={
@@ -124,7 +126,7 @@ class GraphBuilder:
         default_factory=dict[KernelOp, dict[str, AttrValue]]
     )
     descs: Descriptors = field(default_factory=Descriptors)
-    places: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    places: Places = field(default_factory=Places)
 
     def __post_init__(self) -> None:
         self.kernels = kernels_by_name(self.plan)
@@ -132,31 +134,35 @@ class GraphBuilder:
         self.has_symbols = bool(symbols)
         self.tells = any(not op.is_early for op in symbols)
 
-    def build(self) -> list[OmOp]:
+    def build(self, streams: Sequence[StreamOp]) -> list[OmOp]:
         """Returns `Data`, `Const`, one op a task in order, and `NetOutput`.
 
         The tasks inside a branch or loop follow it, as GE lays out control flow on one stream.
+
+        Args:
+            streams: Of the plan.
         """
         for index, op in enumerate(self.plan.inputs):
             self._data(index, op)
         for op in self.plan.weights:
             self._const(op)
-        streams = {
-            task_id(op): stream.id.value.data
-            for stream in self.plan.streams
+        tasks = [
+            (task_id(op), op, stream.id.value.data)
+            for stream in streams
             for op in stream.body.block.ops
             if isinstance(op, TaskOp)
-        }
-        for task in self.plan.tasks():
+        ]
+        for _, task, stream in sorted(tasks, key=itemgetter(0)):
             for inner in flatten(task):
-                self._task(inner, streams[task_id(task)])
+                self._task(inner, stream)
         self._net_output()
         return self.ops
 
     def _data(self, index: int, op: InputOp) -> None:
         name = self._unique(op.io_name.data)
         desc = self.descs.of(op.result.type, "y")
-        self._write(op.result, (f"{name}:0", desc))
+        place = self.places.of(op.result)
+        self._write(place, (f"{name}:0", desc))
         self._add(
             OmOp(
                 name,
@@ -167,27 +173,29 @@ class GraphBuilder:
                     **(size_attrs(self.plan, [op.result]) if self.has_symbols else {}),
                 },
                 stream_id=-1,
-                output_offsets=(offset_of(op) or 0,),
+                output_offsets=(place.address,),
             )
         )
 
     def _const(self, op: WeightOp) -> None:
-        name = self._unique(op.value.data.name)
-        desc = self.descs.of(op.result.type, "y")
-        self._write(op.result, (f"{name}:0", desc))
-        weight = OmWeight(desc, offset_of(op) or 0, op.size)
-        self._add(const_op(name, weight, op_id=len(self.ops)))
+        name, value = self._unique(op.value.data.name), op.result
+        desc, place = self.descs.of(value.type, "y"), self.places.of(value)
+        self.sources[op] = [Written(0, place.end, (f"{name}:0", desc))]
+        self._add(const_op(name, OmWeight(desc, place.address, place.end)))
 
     def _task(self, task: TaskOp, stream: int) -> None:
         nodes = location_names(task)
         kernel = self.kernel_of(task)
         kind = _KINDS[type(task)] if kernel is None else kernel.op_type.data
-        name = self._unique(nodes[-1] if nodes else f"{kind}_{task_id(task)}")
-        reads, writes = own_reads(task), own_writes(task)
-        read_at, written_at = (tuple(map(self._address, values)) for values in (reads, writes))
-        inputs = [self._source(value) for value in reads]
+        number, reads, writes = task_id(task), own_reads(task), own_writes(task)
+        read_from = [self.places.of(value) for value in reads]
+        written_to = [self.places.of(value) for value in writes]
+        read_at = tuple([place.address for place in read_from])
+        written_at = tuple([place.address for place in written_to])
+        inputs = [self._source(*each) for each in zip(reads, read_from, strict=True)]
         outputs = [self.descs.of(value.type, f"y{i}") for i, value in enumerate(writes)]
-        self.ids[task_id(task)] = len(self.ops)
+        name = self._unique(nodes[-1] if nodes else f"{kind}_{number}")
+        self.ids[number] = len(self.ops)
         self._add(
             OmOp(
                 name,
@@ -197,11 +205,11 @@ class GraphBuilder:
                     [self.descs.renamed(desc, f"x{i}") for i, (_, desc) in enumerate(inputs)]
                 ),
                 output_descs=tuple(outputs),
+                shared=self._task_attrs(task, kernel),
                 attrs={
-                    **self._task_attrs(task, kernel),
                     # Viewers show attributes, and none of the fields below.
                     "stream": stream,
-                    "task": task_id(task),
+                    "task": number,
                     "input_addresses": read_at,
                     "output_addresses": written_at,
                     **(size_attrs(self.plan, writes) if self.tells else {}),
@@ -212,13 +220,8 @@ class GraphBuilder:
                 source_nodes=nodes,
             )
         )
-        for index, (value, desc) in enumerate(zip(writes, outputs, strict=True)):
-            self._write(value, (f"{name}:{index}", desc))
-
-    def _address(self, value: SSAValue) -> int:
-        if (known := self.places.get(value)) is None:
-            known = self.places[value] = address(value)
-        return known
+        for index, (place, desc) in enumerate(zip(written_to, outputs, strict=True)):
+            self._write(place, (f"{name}:{index}", desc))
 
     def _task_attrs(self, task: TaskOp, kernel: KernelOp | None) -> Mapping[str, AttrValue]:
         """Returns `task_attrs`, made once for all tasks of a kernel."""
@@ -243,26 +246,25 @@ class GraphBuilder:
             )
         return kernel
 
-    def _write(self, value: SSAValue, source: Source) -> None:
-        """Notes who wrote the bytes of a value last."""
-        base, start, end = span_of(value)
-        moves = not isinstance(start_of(value), int)
+    def _write(self, place: Place, source: Source) -> None:
+        """Notes who wrote some bytes last."""
+        base, start, end, moves, _ = place
         kept = [one for one in self.sources[base] if moves or one.start < start or one.end > end]
         self.sources[base] = [*kept, Written(start, end, source, moves)]
 
-    def _source(self, value: SSAValue) -> Source:
+    def _source(self, value: SSAValue, place: Place) -> Source:
         """Returns who holds a value; of one that several tasks wrote a part of, a `ConcatD` that
         runs no task, as GE has it."""
-        base, start, end = span_of(value)
+        base, start, end, _, _ = place
         written = self.sources[base]
         if (last := written[-1]).start <= start and last.end >= end and not last.moves:
             return last.source
         parts = [one for one in written if one.start < end and one.end > start]
         if len(parts) <= 1:
             return parts[0].source if parts else last.source
-        return self._join(value, sorted(parts, key=lambda one: (one.start, one.end)))
+        return self._join(value, place, sorted(parts, key=lambda one: (one.start, one.end)))
 
-    def _join(self, value: SSAValue, parts: Sequence[Written]) -> Source:
+    def _join(self, value: SSAValue, place: Place, parts: Sequence[Written]) -> Source:
         name = self._unique(value.name_hint or "concat")
         desc = self.descs.of(value.type, "y")
         flags = ("_no_task", "_no_padding_continuous_input", "_output_reuse_input")
@@ -275,15 +277,16 @@ class GraphBuilder:
                 output_descs=(desc,),
                 attrs=dict.fromkeys(flags, True),
                 stream_id=-1,
-                output_offsets=(address(value),),
+                output_offsets=(place.address,),
             )
         )
         source = (f"{name}:0", desc)
-        self._write(value, source)
+        self._write(place, source)
         return source
 
     def _net_output(self) -> None:
-        found = [self._source(op.buffer) for op in self.plan.outputs]
+        outputs = [(op.buffer, self.places.of(op.buffer)) for op in self.plan.outputs]
+        found = [self._source(*each) for each in outputs]
         self._add(
             OmOp(
                 self._unique("NetOutput"),
@@ -291,12 +294,12 @@ class GraphBuilder:
                 inputs=tuple(source for source, _ in found),
                 input_descs=tuple(desc for _, desc in found),
                 stream_id=-1,
-                input_offsets=tuple(address(op.buffer) for op in self.plan.outputs),
+                input_offsets=tuple(place.address for _, place in outputs),
             )
         )
 
     def _add(self, op: OmOp) -> None:
-        object.__setattr__(op, "id", len(self.ops))
+        op.id = len(self.ops)
         self.ops.append(op)
 
     def _unique(self, name: str) -> str:

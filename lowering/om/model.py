@@ -27,7 +27,7 @@ _DERIVED = ("_input_name_key", "_input_name_value", "_output_name_key", "_output
 _SIZES = ("memory_size", "weight_size", "stream_num", "event_num", "label_num")
 
 
-@dataclass(frozen=True)
+@dataclass
 class OmOp:
     """One op.
 
@@ -40,6 +40,7 @@ class OmOp:
             elements; None for an absent one.
         output_descs: One a result.
         attrs: By name. A `Const` has its `OmWeight` as `value`.
+        shared: More attributes, one object for all ops that have them; encoded once.
         id: Position in the order of execution.
         stream_id: -1 for none.
         input_offsets: Of the operands in the arena, in bytes.
@@ -62,6 +63,7 @@ class OmOp:
     workspaces: tuple[tuple[int, int], ...] = ()
     source_nodes: tuple[str, ...] = ()
     subgraphs: tuple[str, ...] = ()
+    shared: Mapping[str, AttrValue] = field(default_factory=dict[str, AttrValue])
 
 
 @dataclass(frozen=True)
@@ -120,9 +122,10 @@ def check_graph(graph: OmGraph, weight_size: int) -> Iterator[str]:
     if len(ops) != len(graph.ops) or "" in ops:
         yield f"expected ops of graph '{graph.name}' to have names of their own"
     for op in graph.ops:
-        yield from _check_operands(op, ops)
-        for name in op.attrs:
-            if name in _VIEWER_NAMES:
+        if op.inputs or op.input_descs:
+            yield from _check_operands(op, ops)
+        for name in _VIEWER_NAMES:
+            if name in op.attrs or name in op.shared:
                 yield f"expected '{op.name}' to have no attribute '{name}': viewers need that name"
         if op.type == "Const":
             yield from _check_const(op, weight_size)
@@ -228,13 +231,14 @@ def decode_model_def(data: bytes | memoryview) -> OmModel:
 
 def _encode_graph(message: Any, graph: OmGraph) -> None:
     message.name = graph.name
-    readers = _readers(graph)
+    ends = [[_end(name) for name in op.inputs] for op in graph.ops]
+    readers = _readers(graph, ends)
     consts = {op.name for op in graph.ops if op.type == "Const"}
     alike: dict[tuple[object, ...], Any] = {}
-    for op in graph.ops:
+    for op, read_from in zip(graph.ops, ends, strict=True):
         encoded = message.op.add()
         encoded.CopyFrom(_common(op, alike))
-        _encode_op(encoded, op, consts)
+        _encode_op(encoded, op, read_from, consts)
         if read := readers.get(op.name):
             encoded.dst_name.extend([name for name, _ in read])
             encoded.dst_index.extend([index for _, index in read])
@@ -244,25 +248,39 @@ def _encode_graph(message: Any, graph: OmGraph) -> None:
             message.output.extend(op.inputs)
 
 
-def _readers(graph: OmGraph) -> dict[str, list[tuple[str, int]]]:
-    """Returns for each op who reads it, and as which operand (-1: it only comes later)."""
+def _end(name: str) -> tuple[str, int]:
+    """Returns the op and the number of the result that an operand is, `("", 0)` for an absent one;
+    -1 for an op that only has to come before."""
+    source, _, index = name.rpartition(":")
+    return source, int(index or 0)
+
+
+def _readers(
+    graph: OmGraph, ends: Sequence[Sequence[tuple[str, int]]]
+) -> dict[str, list[tuple[str, int]]]:
+    """Returns for each op who reads it, and as which operand (-1: it only comes later).
+
+    Args:
+        graph: Any.
+        ends: Of each op, what its inputs are.
+    """
     readers: dict[str, list[tuple[str, int]]] = {}
-    for op in graph.ops:
-        for position, name in enumerate(op.inputs):
-            source, _, index = name.rpartition(":")
-            if name:
-                readers.setdefault(source, []).append((op.name, -1 if index == "-1" else position))
+    for op, read_from in zip(graph.ops, ends, strict=True):
+        for position, (source, index) in enumerate(read_from):
+            readers.setdefault(source, []).append((op.name, -1 if index == -1 else position))
     return readers
 
 
 def _common(op: OmOp, alike: dict[tuple[object, ...], Any]) -> Any:
-    """Returns the part of an op that ops of one type, on the same descriptors, have in common.
+    """Returns the part of an op that ops of one type, on the same descriptors and with the same
+    shared attributes, have in common.
 
     Args:
         op: Of a graph.
-        alike: Those that were made before, by the identity of their descriptors.
+        alike: Those that were made before, by the identity of descriptors and attributes.
     """
-    key = (op.type, *map(id, op.input_descs), None, *map(id, op.output_descs))
+    shared = id(op.shared) if op.shared else None
+    key = (op.type, shared, *map(id, op.input_descs), None, *map(id, op.output_descs))
     if (known := alike.get(key)) is not None:
         return known
     message = alike[key] = new("ge.proto.OpDef")
@@ -278,29 +296,38 @@ def _common(op: OmOp, alike: dict[tuple[object, ...], Any]) -> Any:
     message.input_name.extend(inputs)
     for name, attribute in (*_ports("input", inputs), *_ports("output", outputs)):
         message.attr[name].CopyFrom(attribute)
+    _encode_attributes(message.attr, op.shared)
     return message
 
 
-def _encode_op(message: Any, op: OmOp, consts: set[str]) -> None:
+def _encode_op(
+    message: Any, op: OmOp, read_from: Sequence[tuple[str, int]], consts: set[str]
+) -> None:
     """Adds what an op has for itself."""
     message.name, message.id, message.stream_id = op.name, op.id, op.stream_id
-    if op.inputs:
+    if read_from:
         message.input.extend(op.inputs)
-        ends = [name.rpartition(":") for name in op.inputs]
-        message.src_name.extend([source for source, _, _ in ends])
-        message.src_index.extend([int(index or 0) for _, _, index in ends])
-        message.is_input_const.extend([source in consts for source, _, _ in ends])
-    message.input_i.extend(op.input_offsets)
-    message.output_i.extend(op.output_offsets)
+        message.src_name.extend([source for source, _ in read_from])
+        message.src_index.extend([index for _, index in read_from])
+        message.is_input_const.extend([source in consts for source, _ in read_from])
+    if op.input_offsets:
+        message.input_i.extend(op.input_offsets)
+    if op.output_offsets:
+        message.output_i.extend(op.output_offsets)
     if op.workspaces:
         message.workspace.extend([offset for offset, _ in op.workspaces])
         message.workspace_bytes.extend([size for _, size in op.workspaces])
-    message.subgraph_name.extend(op.subgraphs)
-    nodes = {ORIGINAL_NAMES: [*op.source_nodes]} if op.source_nodes else {}
-    attributes = message.attr
-    for name, value in {**op.attrs, **nodes}.items():
-        if name not in _DERIVED or name not in attributes:  # those tell the ports there are
-            encode_attribute(attributes[name], value)
+    if op.subgraphs:
+        message.subgraph_name.extend(op.subgraphs)
+    _encode_attributes(message.attr, op.attrs)
+    if op.source_nodes:
+        encode_attribute(message.attr[ORIGINAL_NAMES], [*op.source_nodes])
+
+
+def _encode_attributes(message: Any, attrs: Mapping[str, AttrValue]) -> None:
+    for name, value in attrs.items():
+        if name not in _DERIVED or name not in message:  # those tell the ports there are
+            encode_attribute(message[name], value)
 
 
 def _ports(kind: str, names: Sequence[str]) -> Sequence[tuple[str, Any]]:

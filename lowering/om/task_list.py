@@ -10,24 +10,25 @@ and `While`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from xdsl.ir import Operation, Region, SSAValue
 
+from ge_dialect.ge.access import operands_of
 from ge_dialect.ge_exec import (
     BranchOp,
     CopyOp,
     LaunchOp,
     LoopOp,
-    ObjectOp,
-    PlanOp,
     RecordOp,
     StoreOp,
+    StreamOp,
     WaitOp,
     WeightOp,
 )
 from ge_dialect.ge_exec.control import TaskOp, inner_tasks, task_id
-from ge_dialect.ge_exec.memory import Storage, base_of, buffer_bytes, offset_of
+from ge_dialect.ge_exec.memory import buffer_bytes
+from ge_dialect.lowering.om.places import Places
 from ge_dialect.lowering.om.tasks import OmTask, TaskType
 
 
@@ -39,22 +40,25 @@ class TaskList:
         ids: Of each task of the plan, the op of the graph that it belongs to.
         work_size: Bytes of the work arena, behind which the weights lie.
         labels: How many labels there are so far.
-        places: Addresses of values, as tasks hold them.
+        places: Of the values.
     """
 
     ids: dict[int, int]
     work_size: int
+    places: Places
     labels: int = 0
-    places: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
 
-    def of(self, plan: PlanOp) -> Iterator[OmTask]:
+    def of(self, streams: Sequence[StreamOp]) -> Iterator[OmTask]:
         """Yields the tasks in launch order: by the plan's order, each wait before its task.
 
         The first stream starts the others.
+
+        Args:
+            streams: Of the plan.
         """
-        yield from self._activations(plan)
+        yield from self._activations(streams)
         found: list[tuple[int, int, int, list[OmTask]]] = []
-        for stream in plan.streams:
+        for stream in streams:
             number = stream.id.value.data
             ops = list(stream.body.block.ops)
             upcoming = _next_ids(ops)
@@ -74,9 +78,9 @@ class TaskList:
         for *_, tasks in sorted(found, key=lambda item: item[:3]):
             yield from tasks
 
-    def _activations(self, plan: PlanOp) -> Iterator[OmTask]:
+    def _activations(self, streams: Sequence[StreamOp]) -> Iterator[OmTask]:
         """Yields what starts each stream but the first; it belongs to the stream's first task."""
-        first, *others = plan.streams or (None,)
+        first, *others = streams or (None,)
         for stream in others:
             tasks = [op for op in stream.body.block.ops if isinstance(op, TaskOp)]
             if first is not None and tasks:
@@ -91,7 +95,7 @@ class TaskList:
         index = self.ids[task_id(op)]
         match op:
             case LaunchOp():
-                args = tuple(self._logical(value) for value in (*op.inputs, *op.outputs))
+                args = tuple([self._logical(value) for value in operands_of(op)])
                 kernel = op.kernel.string_value()
                 yield OmTask(TaskType.KERNEL, stream, index, kernel=kernel, args=args)
             case CopyOp() | StoreOp():
@@ -139,11 +143,8 @@ class TaskList:
 
     def _logical(self, value: SSAValue) -> int:
         """Returns an address as a task holds it: weights lie behind the work arena."""
-        if (known := self.places.get(value)) is None:
-            owner, inner = base_of(value)
-            behind = self.work_size if isinstance(owner, WeightOp) else 0
-            known = self.places[value] = inner + behind + _start_of(owner)
-        return known
+        place = self.places.of(value)
+        return place.address + (self.work_size if type(place.base) is WeightOp else 0)
 
 
 def _next_ids(ops: Sequence[Operation]) -> list[int]:
@@ -155,13 +156,3 @@ def _next_ids(ops: Sequence[Operation]) -> list[int]:
         if isinstance(op, TaskOp):
             upcoming = task_id(op)
     return following[::-1]
-
-
-def address(value: SSAValue) -> int:
-    """Returns the byte offset of a buffer value in its arena; an object has none, which is 0."""
-    owner, inner = base_of(value)
-    return inner + _start_of(owner)
-
-
-def _start_of(owner: Storage) -> int:
-    return 0 if isinstance(owner, ObjectOp) else offset_of(owner) or 0

@@ -51,7 +51,7 @@ class HappensBefore:
     def started(self, task: int) -> tuple[int, ...]:
         """Returns how many tasks of each stream are certainly finished when `task` starts."""
         home = self.stream[task]
-        return tuple(n - (s == home) for s, n in enumerate(self.clocks[task]))
+        return tuple([n - (s == home) for s, n in enumerate(self.clocks[task])])
 
     def first_after(self) -> tuple[tuple[int, ...], ...]:
         """Returns of each task the first position of each stream that it is at or before.
@@ -226,7 +226,7 @@ def _lifetime(order: HappensBefore, access: Accesses) -> Lifetime:
     end = last if access.live_out else (int(access.live_in),) * len(last)
     for task in tasks:
         home, position = order.stream[task], order.position[task] + 1
-        start = tuple(map(min, start, (n + 1 for n in order.started(task))))
+        start = tuple(map(min, start, [n + 1 for n in order.started(task)]))
         if end[home] < position:
             end = (*end[:home], position, *end[home + 1 :])
     return Lifetime(start, end)

@@ -9,31 +9,51 @@ Source: mindspore-ai/graphengine (Apache-2.0), `AssignByLabelPass`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Operation
+from xdsl.ir import Operation, Region
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.ge.copied import walk_structure
+from ge_dialect.ge.copied import structure_of
 from ge_dialect.locations import location_names
 
 LABEL = "ge.stream_label"
 """The attribute of an op, and of the task that is made of it."""
 
 
-def label_of(op: Operation) -> str | None:
-    """Returns the label of an op; of a kernel the first one in it."""
-    for inner in walk_structure(op):
-        if inner.attributes and isinstance(found := inner.attributes.get(LABEL), StringAttr):
-            return found.data
-    return None
+@dataclass
+class Labels:
+    """The labels of ops; bodies of kernels that are copies of one are looked through once."""
 
+    bodies: dict[Region, StringAttr | None] = field(
+        default_factory=dict[Region, "StringAttr | None"]
+    )
 
-def carry_label(op: Operation, task: Operation) -> None:
-    """Labels a task as the op that it is made of."""
-    if (label := label_of(op)) is not None:
-        task.attributes[LABEL] = StringAttr(label)
+    def of(self, op: Operation) -> StringAttr | None:
+        """Returns the label of an op; of a kernel the first one in it."""
+        if op.attributes and isinstance(found := op.attributes.get(LABEL), StringAttr):
+            return found
+        for region in op.regions:
+            if (found := self._of_region(region)) is not None:
+                return found
+        return None
+
+    def _of_region(self, region: Region) -> StringAttr | None:
+        like = structure_of(region)
+        if like in self.bodies:
+            return self.bodies[like]
+        inner = (op for block in like.blocks for op in block.ops)
+        found = next((label for op in inner if (label := self.of(op)) is not None), None)
+        if like is not region:
+            self.bodies[like] = found
+        return found
+
+    def carry(self, op: Operation, task: Operation) -> None:
+        """Labels a task as the op that it is made of."""
+        if (label := self.of(op)) is not None:
+            task.attributes[LABEL] = label
 
 
 def forget_labels(ops: Iterable[Operation]) -> None:
@@ -69,10 +89,11 @@ def task_labels(tasks: Sequence[Operation], patterns: Mapping[str, str]) -> list
         GEError: A pattern fits no task (GE0532).
     """
     fits = dict.fromkeys(patterns, False)
-    labels: list[str | None] = []
+    own, labels = Labels(), list["str | None"]()
     for task in tasks:
         names = location_names(task) if patterns else ()
-        label = label_of(task)
+        found = own.of(task)
+        label = None if found is None else found.data
         for pattern in reversed(list(patterns)):
             if any(fnmatchcase(name, pattern) for name in names):
                 label, fits[pattern] = patterns[pattern], True

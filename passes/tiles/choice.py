@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ge_dialect.ge_exec.tiling import SHARED_TIER, TIERS
 from ge_dialect.passes.tiles.working_set import WorkingSet
@@ -71,52 +71,68 @@ def choose_tiles(kernel: WorkingSet, sizes: Mapping[str, int]) -> list[int] | Ex
         kernel: What is to be cut.
         sizes: Bytes of each tier, as `room` gives them.
     """
-    tiles = list(kernel.extents)
-    if not (over := _over(kernel, tiles, sizes)):
-        return tiles
-    if (excess := smallest_excess(kernel, sizes)) is not None:
+    best = _trial(kernel, list(kernel.extents), sizes)
+    if best.over and (excess := smallest_excess(kernel, sizes)) is not None:
         return excess
-    floor = MIN_KEYS
-    while over:
-        found = _best_step(kernel, tiles, sizes, over, floor)
+    while best.over:
+        found = _best_step(kernel, best, sizes, best.over, MIN_KEYS)
         if found is None:
             # The highest load may be of several values, of which no loop cuts all.
-            found = _best_step(kernel, tiles, sizes, over + 1, 1)
+            found = _best_step(kernel, best, sizes, best.over + 1, 1)
         if found is None:
-            return _excess(kernel, tiles, sizes)
-        tiles, over = found
-    return tiles
+            return _excess(kernel, best.tiles, sizes)
+        best = found
+    return best.tiles
 
 
 def smallest_excess(kernel: WorkingSet, sizes: Mapping[str, int]) -> Excess | None:
     """Returns why not even tiles of one step fit; None where they do."""
     tiles = [1] * len(kernel.extents)
-    return _excess(kernel, tiles, sizes) if _over(kernel, tiles, sizes) else None
+    return _excess(kernel, tiles, sizes) if _trial(kernel, tiles, sizes).over else None
 
 
-def _over(kernel: WorkingSet, tiles: Sequence[int], sizes: Mapping[str, int]) -> int:
-    return sum(max(0, peak - sizes[tier]) for tier, peak in kernel.peaks(tiles).items())
+class _Trial(NamedTuple):
+    """Tiles that are tried.
+
+    Attributes:
+        tiles: Steps along each loop.
+        kept: Bytes of the tiles that are there whole, by the number of the value.
+        over: Bytes that they have too many.
+    """
+
+    tiles: list[int]
+    kept: Mapping[int, int]
+    over: int
+
+
+def _trial(kernel: WorkingSet, tiles: list[int], sizes: Mapping[str, int]) -> _Trial:
+    kept = kernel.kept_bytes(tiles)
+    return _Trial(tiles, kept, _too_many(kernel.peaks_of(kept), sizes))
+
+
+def _too_many(peaks: Mapping[str, int], sizes: Mapping[str, int]) -> int:
+    return sum([max(0, peak - sizes[tier]) for tier, peak in peaks.items()])
 
 
 def _best_step(
-    kernel: WorkingSet, tiles: list[int], sizes: Mapping[str, int], over: int, floor: int
-) -> tuple[list[int], int] | None:
-    """Halves the loop that costs least and brings the tile nearer to fitting; returns the tile,
-    and the bytes that it still has too many."""
+    kernel: WorkingSet, before: _Trial, sizes: Mapping[str, int], over: int, floor: int
+) -> _Trial | None:
+    """Halves the loop that costs least and brings the tile nearer to fitting than `over`."""
     best: tuple[int, int] | None = None
-    chosen: tuple[list[int], int] | None = None
-    for loop, steps in enumerate(tiles):
+    chosen: _Trial | None = None
+    for loop, steps in enumerate(before.tiles):
         least = floor if loop in kernel.inner else 1
-        blocked = any(tiles[other] > 1 for other in kernel.before[loop])
+        blocked = any(before.tiles[other] > 1 for other in kernel.before[loop])
         if steps <= least or blocked:
             continue
-        trial = [*tiles]
-        trial[loop] = max(least, -(-steps // 2))
-        if (left := _over(kernel, trial, sizes)) >= over:
+        tiles = [*before.tiles]
+        tiles[loop] = max(least, -(-steps // 2))
+        kept = kernel.recut(before.kept, tiles, loop)
+        if (left := _too_many(kernel.peaks_of(kept), sizes)) >= over:
             continue
-        cost = (kernel.moved(trial), left)
+        cost = (kernel.moved(tiles), left)
         if best is None or cost < best:
-            best, chosen = cost, (trial, left)
+            best, chosen = cost, _Trial(tiles, kept, left)
     return chosen
 
 

@@ -111,6 +111,10 @@ class Reach:
         return Reach(self.stride, before, after)
 
 
+EXACT = Reach()
+"""What a tile needs that no window reaches beyond."""
+
+
 @dataclass(frozen=True, slots=True)
 class Slide:
     """A window that slides along a dimension: operand 0 of an op follows the result."""

@@ -7,6 +7,7 @@ nothing about is whole.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from ge_dialect.ge.attention import DropoutOp, FlashAttentionOp, RotaryEmbeddingOp
 from ge_dialect.ge.base import GEOp
@@ -26,6 +27,7 @@ from ge_dialect.ge.selection import ArgReduceOp
 from ge_dialect.ge.types import normalize_axes, normalize_axis, tensor_of
 from ge_dialect.passes.fusion.tiling import Role, role_of
 from ge_dialect.passes.tiles.pieces import (
+    EXACT,
     Piece,
     PieceTable,
     Reach,
@@ -50,14 +52,20 @@ def relate(table: PieceTable, op: GEOp) -> None:
 
 
 def _relate(table: PieceTable, op: GEOp) -> None:
-    for op_class, rule in _RULES.items():
-        if isinstance(op, op_class):
-            rule(table, op)
-            return
-    if role_of(type(op)) is Role.POINT:
-        _point(table, op)
-    else:
-        table.whole(*op.operands, *op.results)
+    _rule_of(type(op))(table, op)
+
+
+@cache
+def _rule_of(op_class: type[GEOp]) -> Callable[[PieceTable, GEOp], None]:
+    """Returns what says it for a class of ops."""
+    for known, rule in _RULES.items():
+        if issubclass(op_class, known):
+            return rule
+    return _point if role_of(op_class) is Role.POINT else _whole
+
+
+def _whole(table: PieceTable, op: GEOp) -> None:
+    table.whole(*op.operands, *op.results)
 
 
 def _point(table: PieceTable, op: GEOp) -> None:
@@ -276,7 +284,7 @@ def _slide(table: PieceTable, op: GEOp, axis: int, kernel: int) -> None:
     after = (kernel - 1) * dilation + 1 - stride - pad
     source, result = table.dims(op.operands[0])[axis], table.dims(op.results[0])[axis]
     reach = Reach(stride, pad, after)
-    if reach == Reach() and size_of(source) == size_of(result):
+    if reach == EXACT and size_of(source) == size_of(result):
         join(source, result)
         return
     full = size_of(source) + pad + pads[at + len(pads) // 2]

@@ -16,7 +16,7 @@ from ge_dialect.ge.dtypes import dtype_of, is_string
 from ge_dialect.ge.structure import YieldOp
 from ge_dialect.ge.types import byte_size, is_tensor, static_shape
 from ge_dialect.passes.fusion.tiling import role_of
-from ge_dialect.passes.tiles.build import streaming_set, working_set
+from ge_dialect.passes.tiles.build import KernelBody, streaming_set, working_set
 from ge_dialect.passes.tiles.choice import (
     BLOCK_SHARE,
     L1_SHARE,
@@ -65,9 +65,10 @@ def tile_excess(
 
 
 def _excess(block: Block, sizes: Mapping[str, int]) -> Excess | None:
-    kernel = working_set(block)
+    body = KernelBody(block)
+    kernel = working_set(body)
     found = smallest_excess(kernel, room(kernel, sizes))
-    if found is None or (streaming := streaming_set(block)) is None:
+    if found is None or (streaming := streaming_set(body)) is None:
         return found
     return smallest_excess(streaming, room(streaming, sizes))
 

@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.windows import aligned_axes
-from ge_dialect.passes.tiles.pieces import Piece, PieceTable, Reach, Slide, fix, leaves
+from ge_dialect.passes.tiles.pieces import EXACT, Piece, PieceTable, Reach, Slide, fix, leaves
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Followers:
 
     def reach(self, value: SSAValue, piece: Piece) -> Reach:
         """Returns how far the tile of a value reaches along a piece of it."""
-        return self.reaches.get((value, piece), Reach())
+        return self.reaches.get((value, piece), EXACT)
 
     def agree(self, results: Collection[Piece]) -> bool:
         """Fixes pieces that windows join and that cannot go along; whether some were fixed.
@@ -89,14 +89,14 @@ class Followers:
         concerned = {piece for piece in concerned if not piece.fixed}
         for value in self.results:
             for piece in self._concerned(value, concerned):
-                self.reaches[value, piece] = Reach()
+                self.reaches[value, piece] = EXACT
         for op in reversed(self.ops):
             if (piece := self._through(op, slides, concerned)) is not None:
                 self._fix(piece)
                 return True
         for value in self.results:
             for piece in self._concerned(value, concerned):
-                if self.reaches[value, piece] != Reach():
+                if self.reaches[value, piece] != EXACT:
                     self._fix(piece)
                     return True
         return False
@@ -117,7 +117,7 @@ class Followers:
                     reach = self._needed(slide, piece, wanted)
                     if reach is None or not self._add(operand, piece, reach):
                         return piece
-                    if place and reach != Reach():
+                    if place and reach != EXACT:
                         return piece
         return None
 
@@ -131,7 +131,7 @@ class Followers:
             if reach is not None and wanted.setdefault(key[1], reach) != reach:
                 return key[1]
         for key in pieces:
-            self.reaches[key] = wanted.setdefault(key[1], Reach())
+            self.reaches[key] = wanted.setdefault(key[1], EXACT)
         return wanted
 
     def _needed(

@@ -94,9 +94,12 @@ class Held:
     def tile_bytes(self, tiles: Sequence[int], extents: Sequence[int]) -> int:
         """Returns the bytes of a tile, given the steps of a tile along each loop, and of all."""
         size = self.width * self.base
+        windows = self.windows
         for loop in self.loops:
-            window = self.windows.get(loop)
-            size *= tiles[loop] if window is None else window.steps(tiles[loop], extents[loop])
+            if windows and (window := windows.get(loop)) is not None:
+                size *= window.steps(tiles[loop], extents[loop])
+            else:
+                size *= tiles[loop]
         return -(-size // GRANULE) * GRANULE
 
 
@@ -120,36 +123,68 @@ class WorkingSet:
 
     def peaks(self, tiles: Sequence[int]) -> dict[str, int]:
         """Returns the most bytes that are needed of each tier at a time, blocks left out."""
+        return self.peaks_of(self.kept_bytes(tiles))
+
+    def kept_bytes(self, tiles: Sequence[int]) -> dict[int, int]:
+        """Returns the bytes of the tiles that are there whole, by the number of the value."""
+        extents = self.extents
+        return {index: self.held[index].tile_bytes(tiles, extents) for index in self._kept}
+
+    def peaks_of(self, sizes: Mapping[int, int]) -> dict[str, int]:
+        """Returns the most bytes of each tier at a time, given those of the tiles in it."""
         found: dict[str, int] = {}
         for tier, changes in self._changes.items():
-            sizes: dict[int, int] = {}
             load = highest = 0
-            for index in changes:
-                if (size := sizes.get(index)) is None:
-                    sizes[index] = size = self.held[index].tile_bytes(tiles, self.extents)
-                    load += size
-                    highest = max(highest, load)
-                else:
-                    load -= size
+            for begins, index in changes:
+                if not begins:
+                    load -= sizes[index]
+                elif (load := load + sizes[index]) > highest:
+                    highest = load
             found[tier] = highest
         return found
 
+    def recut(self, sizes: Mapping[int, int], tiles: Sequence[int], loop: int) -> dict[int, int]:
+        """Returns `kept_bytes` after the tiles along one loop have changed.
+
+        Args:
+            sizes: Before.
+            tiles: Steps of a tile along each loop.
+            loop: The one that has changed.
+        """
+        found, held, extents = {**sizes}, self.held, self.extents
+        for index in self._kept:
+            if loop in held[index].loops:
+                found[index] = held[index].tile_bytes(tiles, extents)
+        return found
+
     @cached_property
-    def _changes(self) -> Mapping[str, Sequence[int]]:
+    def _kept(self) -> Sequence[int]:
+        """The values that own the bytes of a whole tile."""
+        return [i for i, one in enumerate(self.held) if one.kept and one.owner == i]
+
+    @cached_property
+    def _changes(self) -> Mapping[str, Sequence[tuple[int, int]]]:
         """The values of each tier, as they begin and as they end; at one time, ends come first."""
         changes: dict[str, list[tuple[int, int, int]]] = {}
-        for index, one in enumerate(self.held):
-            if one.kept and one.owner == index:
-                first, last = one.life
-                changes.setdefault(one.tier, []).extend(((first, 1, index), (last + 1, 0, index)))
-        return {tier: [index for *_, index in sorted(found)] for tier, found in changes.items()}
+        for index in self._kept:
+            first, last = (one := self.held[index]).life
+            changes.setdefault(one.tier, []).extend(((first, 1, index), (last + 1, 0, index)))
+        return {
+            tier: [(begins, index) for _, begins, index in sorted(found)]
+            for tier, found in changes.items()
+        }
 
     def moved(self, tiles: Sequence[int]) -> int:
         """Returns the bytes that all tiles together read and write, outside of the chip."""
         found = 0
-        trips = [self.trips(loop, tiles) for loop in range(len(tiles))]
+        trips = self._all_trips(tiles)
         for one, size, loops in self._in_hbm:
-            found += size * prod([trips[loop] for loop in loops]) + self._overlap(one, size, tiles)
+            turns = size
+            for loop in loops:
+                turns *= trips[loop]
+            found += turns
+            if one.windows:
+                found += self._overlap(one, size, tiles)
         return found + sum(self._held_bytes(one, tiles) for one in self._shared)
 
     @cached_property
@@ -204,10 +239,15 @@ class WorkingSet:
 
     def _touched(self, loop: int, tiles: Sequence[int]) -> int:
         """The bytes of HBM that one turn of a loop touches."""
-        return sum(
-            size // prod([self.trips(other, tiles) for other in one.loops if other <= loop])
-            for one, size, _ in self._in_hbm
-        )
+        found = 0
+        trips = self._all_trips(tiles)
+        for one, size, _ in self._in_hbm:
+            turns = 1
+            for other in one.loops:
+                if other <= loop:
+                    turns *= trips[other]
+            found += size // turns
+        return found
 
     def repeating(self, one: Held) -> list[int]:
         """Returns the loops each of whose tiles reads the same bytes of a value anew.
@@ -228,7 +268,10 @@ class WorkingSet:
 
     def keeping(self, whole: Collection[int]) -> WorkingSet:
         """Returns the kernel where some values have room for a whole tile, given by number."""
-        held = [replace(one, kept=True) if i in whole else one for i, one in enumerate(self.held)]
+        held = [
+            replace(one, kept=True) if i in whole and not one.kept else one
+            for i, one in enumerate(self.held)
+        ]
         return replace(self, held=held)
 
     def ordered(self, tiles: Sequence[int], l2_bytes: int) -> tuple[WorkingSet, list[int]]:
@@ -265,6 +308,9 @@ class WorkingSet:
             held,
             self.hbm_bytes,
         )
+
+    def _all_trips(self, tiles: Sequence[int]) -> list[int]:
+        return [-(-extent // steps) for extent, steps in zip(self.extents, tiles, strict=True)]
 
     def trips(self, loop: int, tiles: Sequence[int]) -> int:
         """Returns how many tiles there are along a loop."""
