@@ -30,8 +30,8 @@ class Blocks(Protocol):
         ...
 
     def hint(self, number: int, template: str | None) -> str | None:
-        """Returns what a result in block `number` is called, whose like in the last block but one
-        is called `template`."""
+        """Returns what a result is called that is to block `number` what one called `template` is
+        to the first; of that, names of the last block are of the next."""
         ...
 
     def parameter(self, place: Place) -> ConstantOp | int:

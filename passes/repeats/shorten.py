@@ -22,7 +22,7 @@ from ge_dialect.repeats import Place
 
 @dataclass
 class Shortened:
-    """A function with the first two and the last two blocks of a run.
+    """A function with the first and the last block of a run.
 
     Attributes:
         function: Becomes the whole one in the end.
@@ -30,7 +30,7 @@ class Shortened:
         names: Of its nodes.
         module: Holds the short function.
         returned: For each result of the whole function: which one of the short function it is, or
-            is like, and the block that it is of where that is left out.
+            is like, and the block that it is of.
         arguments: The parameters that are arguments, by index.
         sealed: The parameters that are weights, by what stands for them.
         opened: Filled where a pass looked into one.
@@ -83,7 +83,11 @@ class Shortened:
 
 
 def can_shorten(run: Run) -> bool:
-    """Whether blocks that are left out are read only by the next block and the return."""
+    """Whether blocks that are left out are read only by the next block and the return, and
+    parameters by ops of the run."""
+    for value in run.parameters:
+        if any(use.operation not in run.places for use in value.uses):
+            return False
     for number in run.skipped:
         for op in run.blocks[number]:
             for use in (use for result in op.results for use in result.uses):
@@ -115,8 +119,8 @@ def shorten(module: ModuleOp, function: FuncOp, run: Run) -> Shortened | None:
     for op in old.ops:
         place = run.places.get(op)
         if place is not None and place[0] in run.skipped:
-            if place[0] == run.skipped[-1]:  # the next block reads the second one instead
-                like = run.blocks[1][place[1]].results
+            if place[0] == run.skipped[-1]:  # the next block reads the first one instead
+                like = run.blocks[0][place[1]].results
                 values |= {a: values[b] for a, b in zip(op.results, like, strict=True)}
         elif _is_read(op, run):
             new.add_op(_copy(op, values, run, short))
@@ -148,10 +152,11 @@ def _note_returned(values: Sequence[SSAValue], run: Run, short: Shortened) -> bo
     indices = {value: index for index, value in enumerate(kept)}
     for value in values:
         if (place := _skipped(value, run)) is None:
-            short.returned.append((indices[value], None))
+            own = run.places.get(value.owner) if isinstance(value, OpResult) else None
+            short.returned.append((indices[value], None if own is None else own[0]))
             continue
         assert isinstance(value, OpResult)
-        if (like := indices.get(run.blocks[1][place[1]].results[value.index])) is None:
+        if (like := indices.get(run.blocks[0][place[1]].results[value.index])) is None:
             return False
         short.returned.append((like, place[0]))
     return True

@@ -120,11 +120,17 @@ def find_layers(loaded: LoadedModel, least_repeats: int) -> Layers | None:
 
 
 def _are_local(items: Items, repeats: Repeats) -> bool:
-    """Whether nodes behind the run read nothing of the layers that could be left out."""
+    """Whether nodes behind the run read nothing of the layers that could be left out, and nodes
+    around it no weight of a layer."""
     start, period = repeats.start, repeats.period
-    first, end = items.first[start + 2 * period], items.first[start + (repeats.count - 2) * period]
+    skipped = repeats.skipped
+    first = items.first[start + skipped.start * period]
+    end = items.first[start + skipped.stop * period]
     behind = items.reads[start + repeats.length :]
-    return not any(first <= value < end for reads in behind for value in reads)
+    parameters = repeats.parameters
+    return not any(
+        first <= value < end or value in parameters for reads in behind for value in reads
+    ) and not any(value in parameters for reads in items.reads[:start] for value in reads)
 
 
 class _Reading:
@@ -204,8 +210,8 @@ class NodeBlocks:
     tensors: Tensors
     spots: Sequence[int]
     _locations: dict[int, list[NameLoc]] = field(default_factory=dict[int, list[NameLoc]])
-    _hints: dict[int, dict[str | None, str | None]] = field(
-        default_factory=dict[int, dict[str | None, str | None]]
+    _hinted: dict[int, Sequence[str | None]] = field(
+        default_factory=dict[int, Sequence[str | None]]
     )
 
     @property
@@ -227,18 +233,31 @@ class NodeBlocks:
         return known[self.spots[place[1]]]
 
     def hint(self, number: int, template: str | None) -> str | None:
-        """Returns what a result in a layer is called; `template` is its like's name in the last
-        layer but one."""
-        if (known := self._hints.get(number)) is None:
-            theirs, mine = (
-                [
-                    SSAValue.extract_valid_name(identifier(name)) if name else None
-                    for name in self.layers.names_of(layer)
-                ]
-                for layer in (self.count - 2, number)
-            )
-            known = self._hints[number] = dict(zip(theirs, mine, strict=True))
-        return known.get(template, template)
+        """Returns what a result is called that is to a layer what one called `template` is to the
+        first; of that, names of the last layer are of the next."""
+        if template is None or (found := self._known_hints.get(template)) is None:
+            return template
+        offset, index = found
+        return self._hints(number + offset)[index]
+
+    @cached_property
+    def _known_hints(self) -> dict[str, Place]:
+        """By name: how many layers behind the first the one is that has it, and where there."""
+        found: dict[str, Place] = {}
+        for offset, number in enumerate((0, self.count - 1)):
+            for index, name in enumerate(self._hints(number)):
+                if name is not None:
+                    found.setdefault(name, (offset, index))
+        return found
+
+    def _hints(self, number: int) -> Sequence[str | None]:
+        """Returns the names that values of a layer have."""
+        if (known := self._hinted.get(number)) is None:
+            known = self._hinted[number] = [
+                SSAValue.extract_valid_name(identifier(name)) if name else None
+                for name in self.layers.names_of(number)
+            ]
+        return known
 
     @cached_property
     def own(self) -> dict[Place, str]:
@@ -274,11 +293,11 @@ class ShortModule:
 
     Attributes:
         whole: Its one function has the type and the names of the whole one, and no body yet.
-        module: The function with the first two and the last two layers.
+        module: The function with the first and the last layer.
         blocks: All layers.
         kept: The ops of those that are there, by the number of the layer.
         returned: For each result of the whole function: which one of the short function it is, or
-            is like, and the layer that it is of where that was left out.
+            is like, and the layer that it is of.
         arguments: The parameters that are inputs, by index.
         sealed: The constants whose values stand for weights of several layers.
         opened: Filled where somebody looked into one.
