@@ -8,10 +8,11 @@ or to parameters of one type, which may differ.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
+from operator import eq
 from typing import NamedTuple, TypeAlias
 
 Place: TypeAlias = tuple[int, int]
@@ -130,18 +131,20 @@ def _candidates(items: Items, least: int) -> list[Repeats]:
     found: dict[tuple[int, int, int], None] = {}
     periods: dict[int, None] = {}
     for positions in sorted(where.values(), key=len):
+        if len(positions) < least:
+            continue
         gaps = [b - a for a, b in pairwise(positions)]
-        if len(positions) >= least and gaps.count(gaps[0]) + 1 >= least:
-            periods.setdefault(max(gaps, key=gaps.count))
+        counts = Counter(gaps)
+        if counts[gaps[0]] + 1 >= least:
+            periods.setdefault(max(counts, key=counts.__getitem__))
     for period in periods:
-        start = 0
-        for position in range(len(kinds) - period + 1):
-            here = position + period < len(kinds) and kinds[position] == kinds[position + period]
-            if here:
-                continue
+        again = bytes(map(eq, kinds, kinds[period:])) + b"\0"
+        start = again.find(1)
+        while start >= 0:
+            position = again.find(0, start)
             if (position - start) // period + 1 >= least:
                 found.setdefault((start, period, position + period - start))
-            start = position + 1
+            start = again.find(1, position)
     return [_centred(items, *one) for one in found]
 
 
@@ -215,41 +218,42 @@ class _Wiring:
     def _begins_alike(self, run: Repeats, wiring: Sequence[str]) -> bool:
         """Whether the first block of a run is wired as the others: what those read of the block
         before them, it reads of items before the run."""
-        items, start, period = self.items, run.start, run.period
-        others = iter(wiring)
-        for item in range(start, start + period):
-            for a, b in zip(items.reads[item], items.reads[item + period], strict=True):
-                if (kind := next(others)) == "before":
-                    if a >= 0 and run.place(items.makers[a]) is not None:
-                        return False
-                elif kind != ("same" if a == b else _Wiring(items, run).relation(0, a, b)):
-                    return False
-        return True
+        reads = self._reads(run.start)
+        begin, end = (self.items.first[at] for at in (run.start, run.start + run.period))
+        return all(
+            kind == wanted if wanted != "before" else not begin <= value < end
+            for value, kind, wanted in zip(reads, self._relations(run, 0), wiring, strict=True)
+        )
+
+    def _reads(self, start: int) -> Iterator[int]:
+        return chain.from_iterable(self.items.reads[start : start + self.run.period])
 
     def _of(self, number: int) -> list[str] | None:
         """Returns how a block is wired, if the one after it is wired so as well; else None."""
-        reads, period = self.items.reads, self.run.period
-        start = self.run.start + number * period
-        found: list[str] = []
-        for item in range(start, start + period):
-            for a, b in zip(reads[item], reads[item + period], strict=True):
-                kind = "same" if a == b else self.relation(number, a, b)
-                if kind is None:
-                    return None
-                found.append(kind)
+        found = list[str]()
+        for kind in self._relations(self.run, number):
+            if kind is None:
+                return None
+            found.append(kind)
         return found
 
-    def relation(self, number: int, a: int, b: int) -> str | None:
-        """Returns what `a` in a block and `b` in the next one have in common, None for nothing."""
-        items, run = self.items, self.run
-        if a < 0 or b < 0:
-            return _relation_outside(items.outside[~a], items.outside[~b]) if a < 0 > b else None
-        one, next_ = items.makers[a], items.makers[b]
-        alike = next_ - one == run.period and a - items.first[one] == b - items.first[next_]
-        mine, theirs = run.place(one), run.place(next_)
-        if not alike or mine is None or theirs is None:
-            return None
-        return {0: "inside", 1: "before"}.get(number - mine[0])
+    def _relations(self, run: Repeats, number: int) -> Iterator[str | None]:
+        """Yields for each value that a block of a run reads what it has in common with what the
+        next block reads there, None for nothing."""
+        items = self.items
+        start = run.start + number * run.period
+        begin = items.first[start]
+        step = items.first[start + run.period] - begin
+        earliest = begin - step if number else begin
+        for a, b in zip(self._reads(start), self._reads(start + run.period), strict=True):
+            if a == b:
+                yield "same"
+            elif b - a == step and a >= earliest:  # the same item a block later makes it
+                yield "inside" if a >= begin else "before"
+            elif a < 0 > b:
+                yield _relation_outside(items.outside[~a], items.outside[~b])
+            else:
+                yield None
 
     def _note_parameters(self, run: Repeats, wiring: Sequence[str]) -> bool:
         """Notes which block has which parameter in which place; False where they do not match."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from xdsl.dialects.builtin import LocationAttr
@@ -25,8 +25,8 @@ class Blocks(Protocol):
         """The numbers of those that are copies in the end."""
         ...
 
-    def location(self, place: Place) -> LocationAttr:
-        """Returns the location of an op."""
+    def locations(self, number: int) -> Sequence[LocationAttr]:
+        """Returns the locations of the ops of a block."""
         ...
 
     def hint(self, number: int, template: str | None) -> str | None:

@@ -6,7 +6,7 @@ and arguments of one type (`ge_dialect/repeats.py`).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -36,6 +36,7 @@ class Run:
     blocks: list[list[Operation]]
     places: dict[Operation, Place] = field(default_factory=dict[Operation, Place])
     parameters: dict[SSAValue, Place] = field(default_factory=dict[SSAValue, Place])
+    _locations: dict[int, list[LocationAttr]] = field(default_factory=dict[int, list[LocationAttr]])
 
     def __post_init__(self) -> None:
         for number, block in enumerate(self.blocks):
@@ -56,9 +57,11 @@ class Run:
         """The parameters of each block."""
         return {place: value for value, place in self.parameters.items()}
 
-    def location(self, place: Place) -> LocationAttr:
-        """Returns the location of an op."""
-        return self.blocks[place[0]][place[1]].location
+    def locations(self, number: int) -> Sequence[LocationAttr]:
+        """Returns the locations of the ops of a block."""
+        if (known := self._locations.get(number)) is None:
+            known = self._locations[number] = [op.location for op in self.blocks[number]]
+        return known
 
     def hint(self, number: int, template: str | None) -> str | None:
         """Returns what a result is called that is to a block what one called `template` is to the

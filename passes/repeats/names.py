@@ -92,10 +92,8 @@ class Names:
         """Returns where what is to block `number` what an op is to the first is from."""
         if (parts := self.moving.get(op)) is None:
             parts = self.moving[op] = self._moving(op.location)
-        moved = [
-            self.blocks.location((number + part[0], part[1])) if isinstance(part, tuple) else part
-            for part in parts
-        ]
+        rows = self.blocks.locations(number), self.blocks.locations(number + 1)
+        moved = [rows[part[0]][part[1]] if isinstance(part, tuple) else part for part in parts]
         return moved[0] if len(moved) == 1 and type(moved[0]) is NameLoc else fuse(moved)
 
     def _moving(self, location: LocationAttr) -> list[LocationAttr | Place]:
@@ -109,6 +107,8 @@ class Names:
     def kept(self, location: LocationAttr) -> LocationAttr:
         """Returns where an op that stays as it is is from: what it has of the first block and just
         then of the last, it has of all; other ops of the last stand for those of the second."""
+        if type(location) is NameLoc and self._at(location) is None:
+            return location
         parts = [(part, self._at(part)) for part in places_of(location)]
         last = self.blocks.count - 1
         of_first: list[int] = []
@@ -119,12 +119,12 @@ class Names:
             spots = [at[1] for _, at in ours if at is not None]
             if number == last and of_first[-len(spots) :] == spots:
                 skipped = self.blocks.skipped
-                real += [self.blocks.location((k, spot)) for k in skipped for spot in spots]
+                real += [self.blocks.locations(k)[spot] for k in skipped for spot in spots]
             elif number == last and of_first:
                 number = 1
             of_first += spots if number == 0 else ()
             real += [
-                part if at is None else self.blocks.location((number, at[1])) for part, at in ours
+                part if at is None else self.blocks.locations(number)[at[1]] for part, at in ours
             ]
         return fuse(real)
 

@@ -18,7 +18,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ge_dialect.frontends.onnx.load import LoadedModel
 from ge_dialect.frontends.onnx.rows import NodeRow
-from ge_dialect.frontends.onnx.validate import domain_of, node_name
+from ge_dialect.frontends.onnx.validate import domain_of
 from ge_dialect.frontends.onnx.values import Tensors, identifier
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.locations import name_location
@@ -43,22 +43,29 @@ class Layers:
     loaded: LoadedModel
     repeats: Repeats
     items: Items
-    nodes: Sequence[onnx.NodeProto]
+    nodes: Sequence[NodeRow]
     positions: dict[int, int]
     names: Sequence[str]
     numbers: dict[str, int]
     parameters: dict[str, Place]
+
+    @property
+    def skipped_items(self) -> range:
+        """The items of the layers that are left out."""
+        start, period = self.repeats.start, self.repeats.period
+        skipped = self.repeats.skipped
+        return range(start + skipped.start * period, start + skipped.stop * period)
 
     def place(self, name: str) -> Place | None:
         """Returns which node of which layer makes a value; None where none does."""
         number = self.numbers.get(name, -1)
         return None if number < 0 else self.repeats.place(self.items.makers[number])
 
-    def node(self, place: Place) -> onnx.NodeProto:
+    def node(self, place: Place) -> NodeRow:
         """Returns a node of a layer."""
         return self.nodes[self.repeats.start + place[0] * self.repeats.period + place[1]]
 
-    def nodes_of(self, layer: int) -> Sequence[onnx.NodeProto]:
+    def nodes_of(self, layer: int) -> Sequence[NodeRow]:
         """Returns the nodes of a layer."""
         start = self.repeats.start + layer * self.repeats.period
         return self.nodes[start : start + self.repeats.period]
@@ -73,8 +80,8 @@ class Layers:
         """Returns what is to a layer what a value is to the one whose node makes it."""
         place = self.place(name)
         assert place is not None
-        slot = list(self.node(place).output).index(name)
-        return self.node((layer, place[1])).output[slot]
+        slot = self.node(place).outputs.index(name)
+        return self.node((layer, place[1])).outputs[slot]
 
     @cached_property
     def handed_on(self) -> list[str]:
@@ -138,7 +145,7 @@ class _Reading:
 
     def __init__(self, loaded: LoadedModel):
         self.items = Items()
-        self.nodes: list[onnx.NodeProto] = []
+        self.nodes: list[NodeRow] = []
         self.positions: dict[int, int] = {}
         self.names: list[str] = []
         self.outside: list[str] = []
@@ -150,9 +157,10 @@ class _Reading:
 
     def add(self, row: NodeRow, index: int) -> None:
         """Adds a node that has no body."""
-        node, outputs, numbers = row.node, row.outputs, self.numbers
-        self.labels.append(node_name(node))
-        written = tuple([one.SerializeToString() for one in row.attributes])
+        outputs, numbers = row.outputs, self.numbers
+        self.labels.append(row.known_as)
+        attributes = row.attributes
+        written = tuple([one.SerializeToString() for one in attributes]) if attributes else ()
         if row.op_type == "Constant" and domain_of(row.domain) == "":
             for name in filter(None, outputs):
                 self._add_outside(name, Outside(self._number("constant", written)))
@@ -162,11 +170,11 @@ class _Reading:
             for name in row.inputs
         ]
         used = len(outputs) if all(outputs) else tuple(map(bool, outputs))
-        kind = self._number(row.op_type, row.domain, node.overload, len(reads), used, written)
+        kind = self._number(row.op_type, row.domain, row.node.overload, len(reads), used, written)
         first = len(self.names)
         self.items.add(kind, reads, len(outputs))
         self.positions[index] = len(self.nodes)
-        self.nodes.append(node)
+        self.nodes.append(row)
         self.names += outputs
         for number, name in enumerate(outputs, first):
             if name:
@@ -210,9 +218,6 @@ class NodeBlocks:
     tensors: Tensors
     spots: Sequence[int]
     _locations: dict[int, list[NameLoc]] = field(default_factory=dict[int, list[NameLoc]])
-    _hinted: dict[int, Sequence[str | None]] = field(
-        default_factory=dict[int, Sequence[str | None]]
-    )
 
     @property
     def count(self) -> int:
@@ -224,13 +229,12 @@ class NodeBlocks:
         """The numbers of those that are copies in the end."""
         return self.layers.repeats.skipped
 
-    def location(self, place: Place) -> LocationAttr:
-        """Returns the location of an op."""
-        if (known := self._locations.get(place[0])) is None:
-            known = self._locations[place[0]] = [
-                name_location(node_name(node)) for node in self.layers.nodes_of(place[0])
-            ]
-        return known[self.spots[place[1]]]
+    def locations(self, number: int) -> Sequence[LocationAttr]:
+        """Returns the locations of the ops of a layer."""
+        if (known := self._locations.get(number)) is None:
+            nodes = [name_location(row.known_as) for row in self.layers.nodes_of(number)]
+            known = self._locations[number] = [nodes[spot] for spot in self.spots]
+        return known
 
     def hint(self, number: int, template: str | None) -> str | None:
         """Returns what a result is called that is to a layer what one called `template` is to the
@@ -238,26 +242,17 @@ class NodeBlocks:
         if template is None or (found := self._known_hints.get(template)) is None:
             return template
         offset, index = found
-        return self._hints(number + offset)[index]
+        return _hint(self.layers.names_of(number + offset)[index])
 
     @cached_property
     def _known_hints(self) -> dict[str, Place]:
         """By name: how many layers behind the first the one is that has it, and where there."""
         found: dict[str, Place] = {}
         for offset, number in enumerate((0, self.count - 1)):
-            for index, name in enumerate(self._hints(number)):
+            for index, name in enumerate(map(_hint, self.layers.names_of(number))):
                 if name is not None:
                     found.setdefault(name, (offset, index))
         return found
-
-    def _hints(self, number: int) -> Sequence[str | None]:
-        """Returns the names that values of a layer have."""
-        if (known := self._hinted.get(number)) is None:
-            known = self._hinted[number] = [
-                SSAValue.extract_valid_name(identifier(name)) if name else None
-                for name in self.layers.names_of(number)
-            ]
-        return known
 
     @cached_property
     def own(self) -> dict[Place, str]:
@@ -285,6 +280,11 @@ class NodeBlocks:
             if (number, slot) in self.own:
                 made = self.parameter((number, slot))
                 yield made.result if isinstance(made, ConstantOp) else None
+
+
+def _hint(name: str) -> str | None:
+    """Returns what a value is called that ONNX calls `name`."""
+    return SSAValue.extract_valid_name(identifier(name)) if name else None
 
 
 @dataclass

@@ -133,23 +133,25 @@ class ShortImporter:
     def _nodes(self) -> None:
         """Adds the nodes; the last layer reads the first in place of the one before it."""
         importer, layers = self.importer, self.layers
-        declared, skipped = DeclaredValues(importer.loaded.model.graph), layers.repeats.skipped
+        declared, skipped = DeclaredValues(importer.loaded.model.graph), layers.skipped_items
         for index, row in enumerate(importer.loaded.nodes):
-            proto = row.node
             item = layers.positions.get(index)
-            place = None if item is None else layers.repeats.place(item)
-            if place is None:
-                importer.node(proto, index, self.scope, declared)
-            elif place[0] not in skipped:
-                mark = importer.builder.mark()
-                importer.node(proto, index, self.scope, declared)
+            if item in skipped:
+                continue
+            if item == skipped.stop:
+                self._hand_on()
+            mark = importer.builder.mark()
+            importer.node(row.node, index, self.scope, declared)
+            if item is not None and (place := layers.repeats.place(item)) is not None:
                 added = importer.builder.emitted_since(mark)
                 self.kept.setdefault(place[0], []).extend((op, place[1]) for op in added)
-            elif place[0] == skipped[-1]:
-                like = layers.node((0, place[1]))
-                for mine, theirs in zip(row.outputs, like.output, strict=True):
-                    if mine:
-                        self.scope.values[mine] = self.scope.find(theirs)
+
+    def _hand_on(self) -> None:
+        """Gives what the first layer makes to those that read the last one that is left out."""
+        left_out = self.layers.names_of(self.layers.repeats.skipped[-1])
+        for theirs, mine in zip(self.layers.names_of(0), left_out, strict=True):
+            if mine:
+                self.scope.values[mine] = self.scope.find(theirs)
 
     def _is_known_by_type(self, name: str) -> bool:
         """Whether what the first layer hands to the second is a float that one of its ops makes, in
