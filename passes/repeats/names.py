@@ -9,7 +9,7 @@ from itertools import groupby
 from xdsl.dialects.builtin import LocationAttr, NameLoc, NoneAttr
 from xdsl.ir import Operation
 
-from ge_dialect.locations import fuse, name_location, places_of
+from ge_dialect.locations import fuse, fuse_distinct, name_location, places_of
 from ge_dialect.passes.repeats.blocks import Blocks
 from ge_dialect.repeats import Place
 
@@ -94,7 +94,8 @@ class Names:
             parts = self.moving[op] = self._moving(op.location)
         rows = self.blocks.locations(number), self.blocks.locations(number + 1)
         moved = [rows[part[0]][part[1]] if isinstance(part, tuple) else part for part in parts]
-        return moved[0] if len(moved) == 1 and type(moved[0]) is NameLoc else fuse(moved)
+        # Names that are not made up tell place from place, in all blocks alike.
+        return fuse(moved) if self.made_up else fuse_distinct(tuple(moved))
 
     def _moving(self, location: LocationAttr) -> list[LocationAttr | Place]:
         """Returns for each part of a location how far behind the first block the one is that it is
