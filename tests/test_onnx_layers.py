@@ -317,6 +317,37 @@ def negated(stack: Stack, x: str, h: str) -> str:
     return stack.add("MatMul", x, stack.add("Neg", stack.weight(64, 64)))
 
 
+def passed_on(stack: Stack, h: str, how: str) -> str:
+    """What the layer before made, by other names."""
+    if how == "identity":
+        return stack.add("Identity", h)
+    if how == "twice":
+        return stack.add("Neg", stack.add("Neg", h))
+    stack.constants["one"] = np.array(1, np.float32)
+    return stack.add("Mul", h, "one")
+
+
+@pytest.mark.parametrize("read", ["behind", "used", "last", "first", "all"])
+@pytest.mark.parametrize("how", ["identity", "twice", "times one"])
+def test_what_a_layer_passes_on_is_that_of_the_layer_before(how: str, read: str) -> None:
+    stack, passed = Stack(), list[str]()
+    x = stack.add("Relu", "x")
+    for number in range(60):
+        stack.layer, h = number, x
+        passed.append(passed_on(stack, h, how))
+        x = silu(stack, matmul(stack, x, h), h)
+        x = stack.add("Add", x, passed[-1]) if read == "used" else x
+    x = stack.add("Tanh", x)
+    outputs = {
+        "behind": [stack.add("Add", x, passed[-1])],
+        "used": [stack.add("Add", x, passed[-1])],
+        "last": [x, passed[-1]],
+        "first": [passed[0], x],
+        "all": [*passed, x],
+    }
+    assert_same_plans(model(stack.nodes, stack.inputs, outputs[read], stack.constants))
+
+
 def test_weights_of_layers_that_others_read_are_there() -> None:
     proto = layers([matmul, silu], 110)
     taken = next(one for one in proto.graph.node if one.name.startswith("/layer.30/MatMul"))

@@ -126,13 +126,27 @@ class Pair:
         return True
 
     def _is_local(self) -> bool:
-        """Whether only the first block, the last and the return read what will be of each block."""
+        """Whether what is behind the run reads nothing of the first block, which may stand for that
+        of another block there, but what all blocks share."""
         return all(
-            op in self.places or op in self.own or isinstance(op, ReturnOp)
-            for like in self.first
-            for result in like.results
-            for op in (use.operation for use in result.uses)
+            use.operation in self.places
+            or use.operation in self.own
+            or isinstance(use.operation, ReturnOp)
+            or self.is_for_all(result)
+            for op in self.own
+            for result in op.results
+            for use in result.uses
         )
+
+    def is_for_all(self, value: SSAValue) -> bool:
+        """Whether a value is the same for what is behind the run and for the first block: no op of
+        that makes it, or one that is of the last block as well."""
+        if not isinstance(value, OpResult) or value.owner not in self.own:
+            return True
+        inside, _ = self.short.names.places_of(value.owner)
+        last = self.short.blocks.count - 1
+        spots = [[spot for block, spot in inside if block == number] for number in (0, last)]
+        return value.owner not in self.places and spots[0] == spots[1]
 
     def _match(self, one: SSAValue, other: SSAValue) -> bool:
         """Whether an operand in the first block is to it what another is to the last one."""

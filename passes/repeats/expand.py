@@ -59,19 +59,19 @@ class Expansion:
     def _returned(self) -> list[SSAValue | tuple[int, Place]] | None:
         """Returns what the whole function returns: values of the short one, and block, position
         and index of results of copies; None where no op of the first block makes such a result, or
-        where what another block or none returns has become one of the first."""
+        where one makes what the last block or what is behind it returns."""
         now, skipped = operands_of(_last(self.short.block.last_op)), self.short.blocks.skipped
         found: list[SSAValue | tuple[int, Place]] = []
         for index, number in self.short.returned:
             value = now[index]
-            place = self.pair.place(value)
-            of_first = place[1] if place is not None and place[0] == FIRST else None
-            if number == 0 or (number not in skipped and of_first is None):
+            if number not in skipped:
+                if number != 0 and not self.pair.is_for_all(value):
+                    return None
                 found.append(value)
-            elif number is not None and number in skipped and of_first is not None:
-                found.append((number, (of_first, index_of(value))))
-            else:
+                continue
+            if (place := self.pair.place(value)) is None or place[0] != FIRST:
                 return None
+            found.append((number, (place[1], index_of(value))))
         return found
 
     def _copy_blocks(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -30,7 +31,8 @@ class Shortened:
         names: Of its nodes.
         module: Holds the short function.
         returned: For each result of the whole function: which one of the short function it is, or
-            is like, and the block that it is of.
+            is like, and the block that it is of; the first and the last stand for what is before
+            the run and behind it.
         arguments: The parameters that are arguments, by index.
         sealed: The parameters that are weights, by what stands for them.
         opened: Filled where a pass looked into one.
@@ -41,7 +43,7 @@ class Shortened:
     blocks: Blocks
     names: Names
     module: ModuleOp = field(default_factory=lambda: ModuleOp([]))
-    returned: list[tuple[int, int | None]] = field(default_factory=list[tuple[int, int | None]])
+    returned: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     arguments: dict[int, Place] = field(default_factory=dict[int, Place])
     sealed: dict[WeightAttr, Place] = field(default_factory=dict[WeightAttr, Place])
     opened: list[str] = field(default_factory=list[str])
@@ -150,10 +152,14 @@ def _note_returned(values: Sequence[SSAValue], run: Run, short: Shortened) -> bo
     """Notes where the results of the whole function come from; False where one is like none."""
     kept = [value for value in values if _skipped(value, run) is None]
     indices = {value: index for index, value in enumerate(kept)}
+    before = set(takewhile(lambda op: op not in run.places, short.function.body.block.ops))
     for value in values:
         if (place := _skipped(value, run)) is None:
-            own = run.places.get(value.owner) if isinstance(value, OpResult) else None
-            short.returned.append((indices[value], None if own is None else own[0]))
+            if isinstance(owner := value.owner, Block) or owner in before:
+                number = 0
+            else:
+                number, _ = run.places.get(owner, (run.count - 1, 0))
+            short.returned.append((indices[value], number))
             continue
         assert isinstance(value, OpResult)
         if (like := indices.get(run.blocks[0][place[1]].results[value.index])) is None:

@@ -61,6 +61,13 @@ class Layers:
         number = self.numbers.get(name, -1)
         return None if number < 0 else self.repeats.place(self.items.makers[number])
 
+    def layer_of(self, name: str) -> int:
+        """Returns the layer that makes a value: the first or the last where it is made before the
+        layers or behind them."""
+        number = self.numbers.get(name, -1)
+        offset = -1 if number < 0 else self.items.makers[number] - self.repeats.start
+        return min(max(offset // self.repeats.period, 0), self.repeats.count - 1)
+
     def node(self, place: Place) -> NodeRow:
         """Returns a node of a layer."""
         return self.nodes[self.repeats.start + place[0] * self.repeats.period + place[1]]
@@ -297,7 +304,8 @@ class ShortModule:
         blocks: All layers.
         kept: The ops of those that are there, by the number of the layer.
         returned: For each result of the whole function: which one of the short function it is, or
-            is like, and the layer that it is of.
+            is like, and the layer that it is of; the first and the last stand for what is before
+            the layers and behind them.
         arguments: The parameters that are inputs, by index.
         sealed: The constants whose values stand for weights of several layers.
         opened: Filled where somebody looked into one.
@@ -307,7 +315,7 @@ class ShortModule:
     module: ModuleOp
     blocks: NodeBlocks
     kept: dict[int, list[Operation]]
-    returned: list[tuple[int, int | None]]
+    returned: list[tuple[int, int]]
     arguments: dict[int, Place]
     sealed: dict[ConstantOp, Place] = field(default_factory=dict[ConstantOp, Place])
     opened: list[str] = field(default_factory=list[str])

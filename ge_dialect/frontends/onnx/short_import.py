@@ -99,15 +99,14 @@ class ShortImporter:
             self.opened,
         )
 
-    def _returned(self, outputs: list[str]) -> list[tuple[int, int | None]] | None:
+    def _returned(self, outputs: list[str]) -> list[tuple[int, int]] | None:
         """Returns which result of the short function each output is or is like, and its layer;
         None where the first layer has no such output."""
         skipped = self.layers.repeats.skipped
-        places = [self.layers.place(name) for name in outputs]
-        layers = [None if place is None else place[0] for place in places]
+        layers = [self.layers.layer_of(name) for name in outputs]
         kept = [name for name, layer in zip(outputs, layers, strict=True) if layer not in skipped]
         indices = {name: index for index, name in enumerate(kept)}
-        found: list[tuple[int, int | None]] = []
+        found: list[tuple[int, int]] = []
         for name, layer in zip(outputs, layers, strict=True):
             like = name if layer not in skipped else self.layers.like(name, 0)
             if like not in indices:
