@@ -90,13 +90,16 @@ def fuse(locations: Iterable[LocationAttr]) -> LocationAttr:
                 places.setdefault(place.desc.data, place)
             else:
                 places.setdefault(place, place)
-    if not places:
-        return UnknownLoc()
-    if len(places) == 1:
-        return next(iter(places.values()))
+    return fuse_distinct(tuple(places.values()))
+
+
+def fuse_distinct(places: tuple[LocationAttr, ...]) -> LocationAttr:
+    """As `fuse`, of locations that are known, not fused, and no two of them equal."""
+    if len(places) < 2:
+        return places[0] if places else UnknownLoc()
     # Without the check of its parts, as above.
     fused = object.__new__(FusedLoc)
-    object.__setattr__(fused, "locations", ArrayAttr(tuple(places.values())))
+    object.__setattr__(fused, "locations", ArrayAttr(places))
     object.__setattr__(fused, "metadata", _NOWHERE)
     vars(fused)["_ge_places"] = places  # for who fuses it with others
     return fused

@@ -8,17 +8,18 @@ or to parameters of one type, which may differ.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, chain, pairwise
+from operator import eq
 from typing import NamedTuple, TypeAlias
 
 Place: TypeAlias = tuple[int, int]
 """Block of a run, and position of an item in it; or number of a parameter of it."""
 
-KEPT = 4
-"""Blocks that are optimised: the first, the last, and two between them to compare."""
+KEPT = 2
+"""Blocks that are optimised: the first and the last, which are compared."""
 
 
 class Outside(NamedTuple):
@@ -71,6 +72,8 @@ class Items:
 class Repeats:
     """Equal blocks, one after the other.
 
+    What a block reads of the one before it, the first reads of items before the run.
+
     Attributes:
         start: The first item of the first block.
         period: Items a block.
@@ -91,7 +94,7 @@ class Repeats:
     @property
     def skipped(self) -> range:
         """The numbers of the blocks that are copies in the end."""
-        return range(2, self.count - 2)
+        return range(1, self.count - 1)
 
     def place(self, item: int) -> Place | None:
         """Returns where an item is; None where it is in no block."""
@@ -103,37 +106,84 @@ _NONE = Repeats(0, 1, 0)
 
 
 def find_repeats(items: Items, least_repeats: int) -> Repeats | None:
-    """Returns the longest run of at least `least_repeats` equal blocks, or None."""
+    """Returns the longest run of equal blocks, or None.
+
+    Args:
+        items: Of the sequence.
+        least_repeats: Of fewer equal blocks nothing is returned. One may be missing in the run:
+            half of it stays before, half behind.
+    """
     best = _NONE
-    for candidate in _candidates(items.kinds, least_repeats):
+    for candidate in _candidates(items, least_repeats):
         if candidate.length > best.length:
             run = _Wiring(items, candidate).longest()
             if run.length > best.length:
                 best = run
-    return best if best.count >= max(least_repeats, KEPT + 1) else None
+    return best if best.count >= max(least_repeats - 1, KEPT + 1) else None
 
 
-def _candidates(kinds: Sequence[int], least: int) -> list[Repeats]:
+def _candidates(items: Items, least: int) -> list[Repeats]:
     """Returns runs by kinds alone, the most regular ones first."""
+    kinds = items.kinds
     where: dict[int, list[int]] = defaultdict(list)
     for position, kind in enumerate(kinds):
         where[kind].append(position)
     found: dict[tuple[int, int, int], None] = {}
     periods: dict[int, None] = {}
     for positions in sorted(where.values(), key=len):
+        if len(positions) < least:
+            continue
         gaps = [b - a for a, b in pairwise(positions)]
-        if len(positions) >= least and gaps.count(gaps[0]) + 1 >= least:
-            periods.setdefault(max(gaps, key=gaps.count))
+        counts = Counter(gaps)
+        if counts[gaps[0]] + 1 >= least:
+            periods.setdefault(max(counts, key=counts.__getitem__))
     for period in periods:
-        start = 0
-        for position in range(len(kinds) - period + 1):
-            here = position + period < len(kinds) and kinds[position] == kinds[position + period]
-            if here:
-                continue
-            if (count := (position - start + period) // period) >= least:
-                found.setdefault((start, period, count))
-            start = position + 1
-    return [Repeats(*one) for one in found]
+        again = bytes(map(eq, kinds, kinds[period:])) + b"\0"
+        start = again.find(1)
+        while start >= 0:
+            position = again.find(0, start)
+            if (position - start) // period + 1 >= least:
+                found.setdefault((start, period, position + period - start))
+            start = again.find(1, position)
+    return [_centred(items, *one) for one in found]
+
+
+def _centred(items: Items, start: int, period: int, length: int) -> Repeats:
+    """Returns blocks in the middle of a stretch of items whose kinds repeat.
+
+    Half a block at least is left over, so that the first block follows on items like those that the
+    others follow on, and items like those of a block follow on the last. Where blocks begin is near
+    the middle of what is left over: where no parameter is read on both sides, and fewest values.
+    """
+    spare = length % period
+    if 2 * spare < period:
+        spare += period
+    first = start + period  # the second block shows what is alive there in all
+    widths = [0] * (spare + 1)
+    for begin, end, weight in _lives(items, range(start, start + min(4 * period, length))):
+        widths[min(max(begin - first, 0), spare)] += weight
+        widths[min(max(end - first, 0), spare)] -= weight
+    narrow = list(accumulate(widths))
+    inner = range(min(1, spare - 1), spare)
+    margin = min(inner, key=lambda place: (narrow[place], abs(2 * place - spare)))
+    return Repeats(start + margin, period, (length - spare) // period)
+
+
+def _lives(items: Items, among: range) -> list[tuple[int, int, int]]:
+    """Returns for each value that is read among some items where it becomes alive, where it no
+    longer is, and how much that weighs: no number of results weighs as much as a parameter."""
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for item in among:
+        for value in items.reads[item]:
+            first.setdefault(value, item)
+            last[value] = item
+    return [
+        (items.makers[value] + 1, end + 1, 1)
+        if value >= 0
+        else (first[value] + 1, end + 1, len(last) if items.outside[~value].parameter >= 0 else 0)
+        for value, end in last.items()
+    ]
 
 
 @dataclass(frozen=True)
@@ -144,10 +194,7 @@ class _Wiring:
     run: Repeats
 
     def longest(self) -> Repeats:
-        """Returns the longest part of the run whose blocks are wired alike, with its parameters.
-
-        Its first block may be wired in another way: that one is not copied.
-        """
+        """Returns the longest part of the run whose blocks are wired alike, with its parameters."""
         best = (0, 0)
         start = 1
         known: list[str] | None = None
@@ -159,34 +206,54 @@ class _Wiring:
             known = found
             if found is not None and number + 2 - (start - 1) > best[1] - best[0]:
                 best, wiring = (start - 1, number + 2), found
-        first, period = best[0], self.run.period
-        alike = Repeats(self.run.start + first * period, period, best[1] - first)
-        return alike if alike.count and self._note_parameters(alike, wiring) else _NONE
+        for first in (best[0], best[0] + 1):  # the first block is often wired in another way
+            start = self.run.start + first * self.run.period
+            alike = Repeats(start, self.run.period, max(best[1] - first, 0))
+            if alike.count and self._begins_alike(alike, wiring):
+                if self._note_parameters(alike, wiring):
+                    return alike
+                alike.parameters.clear()
+        return _NONE
+
+    def _begins_alike(self, run: Repeats, wiring: Sequence[str]) -> bool:
+        """Whether the first block of a run is wired as the others: what those read of the block
+        before them, it reads of items before the run."""
+        reads = self._reads(run.start)
+        begin, end = (self.items.first[at] for at in (run.start, run.start + run.period))
+        return all(
+            kind == wanted if wanted != "before" else not begin <= value < end
+            for value, kind, wanted in zip(reads, self._relations(run, 0), wiring, strict=True)
+        )
+
+    def _reads(self, start: int) -> Iterator[int]:
+        return chain.from_iterable(self.items.reads[start : start + self.run.period])
 
     def _of(self, number: int) -> list[str] | None:
         """Returns how a block is wired, if the one after it is wired so as well; else None."""
-        reads, period = self.items.reads, self.run.period
-        start = self.run.start + number * period
-        found: list[str] = []
-        for item in range(start, start + period):
-            for a, b in zip(reads[item], reads[item + period], strict=True):
-                kind = "same" if a == b else self._relation(number, a, b)
-                if kind is None:
-                    return None
-                found.append(kind)
+        found = list[str]()
+        for kind in self._relations(self.run, number):
+            if kind is None:
+                return None
+            found.append(kind)
         return found
 
-    def _relation(self, number: int, a: int, b: int) -> str | None:
-        """Returns what `a` in a block and `b` in the next one have in common, None for nothing."""
-        items, run = self.items, self.run
-        if a < 0 or b < 0:
-            return _relation_outside(items.outside[~a], items.outside[~b]) if a < 0 > b else None
-        one, next_ = items.makers[a], items.makers[b]
-        alike = next_ - one == run.period and a - items.first[one] == b - items.first[next_]
-        mine, theirs = run.place(one), run.place(next_)
-        if not alike or mine is None or theirs is None:
-            return None
-        return {0: "inside", 1: "before"}.get(number - mine[0])
+    def _relations(self, run: Repeats, number: int) -> Iterator[str | None]:
+        """Yields for each value that a block of a run reads what it has in common with what the
+        next block reads there, None for nothing."""
+        items = self.items
+        start = run.start + number * run.period
+        begin = items.first[start]
+        step = items.first[start + run.period] - begin
+        earliest = begin - step if number else begin
+        for a, b in zip(self._reads(start), self._reads(start + run.period), strict=True):
+            if a == b:
+                yield "same"
+            elif b - a == step and a >= earliest:  # the same item a block later makes it
+                yield "inside" if a >= begin else "before"
+            elif a < 0 > b:
+                yield _relation_outside(items.outside[~a], items.outside[~b])
+            else:
+                yield None
 
     def _note_parameters(self, run: Repeats, wiring: Sequence[str]) -> bool:
         """Notes which block has which parameter in which place; False where they do not match."""
@@ -200,7 +267,7 @@ class _Wiring:
             uses = [slots[value] for value in own]
             wanted = uses if wanted is None else wanted
             if uses != wanted or any(v >= 0 or items.outside[~v].parameter < 0 for v in slots):
-                return number == 0  # the first block may have what it likes
+                return False
             if not run.parameters.keys().isdisjoint(slots):
                 return False
             run.parameters.update({value: (number, slot) for value, slot in slots.items()})

@@ -163,7 +163,7 @@ def test_most_layers_are_not_imported(pieces: list[Piece], outputs: bool) -> Non
     found = short(layers(pieces, 60, outputs=outputs))
     assert found is not None
     assert len(found.blocks.skipped) >= 54
-    assert len(found.kept) == 4
+    assert len(found.kept) == 2
     assert not found.opened
     passes = assert_same_plans(layers(pieces, 60, outputs=outputs), equal not in pieces)
     assert "ge-outline-repeats" in passes
@@ -315,6 +315,47 @@ def test_weights_that_are_shared_by_layers_are_no_reason_for_others() -> None:
 
 def negated(stack: Stack, x: str, h: str) -> str:
     return stack.add("MatMul", x, stack.add("Neg", stack.weight(64, 64)))
+
+
+def passed_on(stack: Stack, h: str, how: str) -> str:
+    """What the layer before made, by other names."""
+    if how == "identity":
+        return stack.add("Identity", h)
+    if how == "twice":
+        return stack.add("Neg", stack.add("Neg", h))
+    stack.constants["one"] = np.array(1, np.float32)
+    return stack.add("Mul", h, "one")
+
+
+@pytest.mark.parametrize("read", ["behind", "used", "last", "first", "all"])
+@pytest.mark.parametrize("how", ["identity", "twice", "times one"])
+def test_what_a_layer_passes_on_is_that_of_the_layer_before(how: str, read: str) -> None:
+    stack, passed = Stack(), list[str]()
+    x = stack.add("Relu", "x")
+    for number in range(60):
+        stack.layer, h = number, x
+        passed.append(passed_on(stack, h, how))
+        x = silu(stack, matmul(stack, x, h), h)
+        x = stack.add("Add", x, passed[-1]) if read == "used" else x
+    x = stack.add("Tanh", x)
+    outputs = {
+        "behind": [stack.add("Add", x, passed[-1])],
+        "used": [stack.add("Add", x, passed[-1])],
+        "last": [x, passed[-1]],
+        "first": [passed[0], x],
+        "all": [*passed, x],
+    }
+    assert_same_plans(model(stack.nodes, stack.inputs, outputs[read], stack.constants))
+
+
+def test_weights_of_layers_that_others_read_are_there() -> None:
+    proto = layers([matmul, silu], 110)
+    taken = next(one for one in proto.graph.node if one.name.startswith("/layer.30/MatMul"))
+    proto.graph.node.insert(0, helper.make_node("Add", ["x", taken.input[1]], ["moved"], "moved"))
+    proto.graph.node[1].input[0] = "moved"
+    proto.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 64
+    assert load_short(proto, None)[2] is None
+    assert_same_plans(proto)
 
 
 def test_a_pass_that_looks_into_weights_has_the_whole_model() -> None:

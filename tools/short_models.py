@@ -75,6 +75,6 @@ def _import(source: Source, input_shapes: InputShapes | str | None) -> ShortMode
         return import_model(opened)
     if (short := shorten_model(found)) is None:
         return import_model(opened)
-    repeated = found.kept[found.blocks.count - 2]
+    repeated = found.kept[found.blocks.count - 1]
     times = dict.fromkeys(repeated, 1 + len(found.blocks.skipped))
     return ShortModel(found.whole, short, opened, times)

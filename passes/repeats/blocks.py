@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from xdsl.dialects.builtin import LocationAttr
@@ -25,13 +25,13 @@ class Blocks(Protocol):
         """The numbers of those that are copies in the end."""
         ...
 
-    def location(self, place: Place) -> LocationAttr:
-        """Returns the location of an op."""
+    def locations(self, number: int) -> Sequence[LocationAttr]:
+        """Returns the locations of the ops of a block."""
         ...
 
     def hint(self, number: int, template: str | None) -> str | None:
-        """Returns what a result in block `number` is called, whose like in the last block but one
-        is called `template`."""
+        """Returns what a result is called that is to block `number` what one called `template` is
+        to the first; of that, names of the last block are of the next."""
         ...
 
     def parameter(self, place: Place) -> ConstantOp | int:

@@ -6,7 +6,7 @@ and arguments of one type (`ge_dialect/repeats.py`).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -36,6 +36,7 @@ class Run:
     blocks: list[list[Operation]]
     places: dict[Operation, Place] = field(default_factory=dict[Operation, Place])
     parameters: dict[SSAValue, Place] = field(default_factory=dict[SSAValue, Place])
+    _locations: dict[int, list[LocationAttr]] = field(default_factory=dict[int, list[LocationAttr]])
 
     def __post_init__(self) -> None:
         for number, block in enumerate(self.blocks):
@@ -49,31 +50,37 @@ class Run:
     @property
     def skipped(self) -> range:
         """The numbers of the blocks that are copies in the end."""
-        return range(2, self.count - 2)
+        return range(1, self.count - 1)
 
     @cached_property
     def own(self) -> dict[Place, SSAValue]:
         """The parameters of each block."""
         return {place: value for value, place in self.parameters.items()}
 
-    @cached_property
-    def _hints(self) -> dict[int, dict[str | None, str | None]]:
-        return {}
-
-    def location(self, place: Place) -> LocationAttr:
-        """Returns the location of an op."""
-        return self.blocks[place[0]][place[1]].location
+    def locations(self, number: int) -> Sequence[LocationAttr]:
+        """Returns the locations of the ops of a block."""
+        if (known := self._locations.get(number)) is None:
+            known = self._locations[number] = [op.location for op in self.blocks[number]]
+        return known
 
     def hint(self, number: int, template: str | None) -> str | None:
-        """Returns what a result in a block is called; `template` is its like's name in the last
-        block but one."""
-        if (known := self._hints.get(number)) is None:
-            known = self._hints[number] = {
-                theirs.name_hint: mine.name_hint
-                for like, op in zip(self.blocks[-2], self.blocks[number], strict=True)
-                for theirs, mine in zip(like.results, op.results, strict=True)
-            }
-        return known.get(template, template)
+        """Returns what a result is called that is to a block what one called `template` is to the
+        first; of that, names of the last block are of the next."""
+        if template is None or (found := self._hints.get(template)) is None:
+            return template
+        offset, position, index = found
+        return self.blocks[number + offset][position].results[index].name_hint
+
+    @cached_property
+    def _hints(self) -> dict[str, tuple[int, int, int]]:
+        """By name: how many blocks behind the first the one is that has it, and where there."""
+        found: dict[str, tuple[int, int, int]] = {}
+        for offset, block in enumerate((self.blocks[0], self.blocks[-1])):
+            for position, op in enumerate(block):
+                for index, result in enumerate(op.results):
+                    if (name := result.name_hint) is not None:
+                        found.setdefault(name, (offset, position, index))
+        return found
 
     def parameter(self, place: Place) -> ConstantOp | int:
         """Returns a parameter: a new constant, or the index of an argument."""

@@ -9,7 +9,7 @@ from itertools import groupby
 from xdsl.dialects.builtin import LocationAttr, NameLoc, NoneAttr
 from xdsl.ir import Operation
 
-from ge_dialect.locations import fuse, name_location, places_of
+from ge_dialect.locations import fuse, fuse_distinct, name_location, places_of
 from ge_dialect.passes.repeats.blocks import Blocks
 from ge_dialect.repeats import Place
 
@@ -75,48 +75,58 @@ class Names:
 
     def blocks_of(self, op: Operation) -> Sequence[int]:
         """Returns the blocks that an op of the optimised graph was made from, ascending."""
-        return sorted({at[0] for part in _parts(op) if (at := self._at(part)) is not None})
+        return sorted({number for number, _ in self.places_of(op)[0]})
+
+    def places_of(self, op: Operation) -> tuple[list[Place], list[LocationAttr]]:
+        """Returns which ops of the run an op was made from, and what else it was made from."""
+        inside: list[Place] = []
+        outside: list[LocationAttr] = []
+        for part in places_of(op.location):
+            if (at := self._at(part)) is None:
+                outside.append(part)
+            else:
+                inside.append(at)
+        return inside, outside
 
     def copied(self, op: Operation, number: int) -> LocationAttr:
-        """Returns where the copy for block `number` of an op of the last block but one is from."""
+        """Returns where what is to block `number` what an op is to the first is from."""
         if (parts := self.moving.get(op)) is None:
-            parts = self.moving[op] = [self._moving(part) for part in places_of(op.location)]
-        moved = [
-            self.blocks.location((number + part[0], part[1])) if isinstance(part, tuple) else part
-            for part in parts
+            parts = self.moving[op] = self._moving(op.location)
+        rows = self.blocks.locations(number), self.blocks.locations(number + 1)
+        moved = [rows[part[0]][part[1]] if isinstance(part, tuple) else part for part in parts]
+        # Names that are not made up tell place from place, in all blocks alike.
+        return fuse(moved) if self.made_up else fuse_distinct(tuple(moved))
+
+    def _moving(self, location: LocationAttr) -> list[LocationAttr | Place]:
+        """Returns for each part of a location how far behind the first block the one is that it is
+        of, and which op it is: what is behind the first is the last, which stands for the next."""
+        return [
+            part if (at := self._at(part)) is None else (int(at[0] > 0), at[1])
+            for part in places_of(location)
         ]
-        return moved[0] if len(moved) == 1 and type(moved[0]) is NameLoc else fuse(moved)
-
-    def _moving(self, part: LocationAttr) -> LocationAttr | Place:
-        """Returns how far before the copy the block is that a part is of, and which op it is."""
-        if (at := self._at(part)) is None:
-            return part
-        return at[0] - (self.blocks.count - 2 if at[0] > 1 else 2), at[1]
-
-    def second(self, location: LocationAttr) -> LocationAttr:
-        """Returns where an op of the second block is from: the third is another one again."""
-        return fuse(
-            self.blocks.location((2, at[1]))
-            if (at := self._at(part)) is not None and at[0] > 1
-            else part
-            for part in places_of(self.kept(location))
-        )
 
     def kept(self, location: LocationAttr) -> LocationAttr:
-        """Returns where an op that all blocks share is from: what it has of two, it has of all."""
+        """Returns where an op that stays as it is is from: what it has of the first block and just
+        then of the last, it has of all; other ops of the last stand for those of the second."""
+        if type(location) is NameLoc and self._at(location) is None:
+            return location
         parts = [(part, self._at(part)) for part in places_of(location)]
-        template = self.blocks.count - 2
-        second = [at[1] for _, at in parts if at is not None and at[0] == 1]
-        third = [at[1] for _, at in parts if at is not None and at[0] == template]
+        last = self.blocks.count - 1
+        of_first: list[int] = []
         real: list[LocationAttr] = []
         # A kernel of several ops that all blocks share has a row of blocks for each of them.
         for number, row in groupby(parts, lambda pair: -1 if pair[1] is None else pair[1][0]):
             ours = list(row)
-            if number == template and second == third:
-                spots = [at[1] for _, at in ours if at is not None]
+            spots = [at[1] for _, at in ours if at is not None]
+            if number == last and of_first[-len(spots) :] == spots:
                 skipped = self.blocks.skipped
-                real += [self.blocks.location((k, spot)) for k in skipped for spot in spots]
-            real += [part if at is None else self.blocks.location(at) for part, at in ours]
+                real += [self.blocks.locations(k)[spot] for k in skipped for spot in spots]
+            elif number == last and of_first:
+                number = 1
+            of_first += spots if number == 0 else ()
+            real += [
+                part if at is None else self.blocks.locations(number)[at[1]] for part, at in ours
+            ]
         return fuse(real)
 
     def _at(self, part: LocationAttr) -> Place | None:

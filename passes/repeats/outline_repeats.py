@@ -1,11 +1,12 @@
 """`ge-outline-repeats`: passes run on one of each repeated block, and the result is copied.
 
-The layers of a transformer differ in their weights only. Of a run of equal blocks the first two and
-the last two stay in place, so that every block sees its neighbours and what is rewritten across a
-boundary still is; the passes run on that short graph. Where the two inner blocks come out alike,
-all blocks in between are copies of one, each with its own weights. Nothing is assumed of weights:
-a pass that looks into one that differs between blocks, or does with one block what it did not do
-with the next, makes the short graph void, and the whole one stays as it was.
+The layers of a transformer differ in their weights only. Of a run of equal blocks the first and the
+last stay in place, each with what is like half a block on its other side, so that blocks see what
+they have beside them and what is rewritten across a boundary still is; the passes run on that short
+graph. Where the two come out alike, all blocks in between are copies of one, each with its own
+weights. Nothing is assumed of weights: a pass that looks into one that differs between blocks, or
+does with one block what it did not do with the other, makes the short graph void, and the whole one
+stays as it was.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from ge_dialect.frontends.onnx.layers import ShortModule
 from ge_dialect.ge.structure import FusionOp
 from ge_dialect.passes import rewrites, statistics
 from ge_dialect.passes.repeats.adopt import adopt
+from ge_dialect.passes.repeats.compare import Pair
 from ge_dialect.passes.repeats.expand import Expansion
 from ge_dialect.passes.repeats.find import find_run
 from ge_dialect.passes.repeats.shorten import Shortened, can_shorten, shorten
@@ -62,24 +64,26 @@ def shorten_model(found: ShortModule, least_ops: int = LEAST_OPS) -> Shortened |
         found: What was imported; its whole function is what the short form becomes.
         least_ops: So many ops have to be left out.
     """
-    if len(found.blocks.skipped) * len(found.kept[1]) < least_ops:
+    if len(found.blocks.skipped) * len(found.kept[0]) < least_ops:
         return None
     return adopt(found)
 
 
 def expand_repeats(short: Shortened) -> bool:
-    """Replaces the whole function by what its short form has become; False if it must stay."""
-    return Expansion(short).expand()
+    """Replaces the whole function by what its short form has become; False, nothing done, if it
+    must stay: a pass looked into a weight, or did with one block what it did not with the other."""
+    pair = None if short.opened else Pair.of(short)
+    return pair is not None and Expansion(pair).expand()
 
 
 def count_copies(short: Shortened) -> Counter[str]:
     """Returns how often each fusion rule has fired in the blocks that will be copies so far."""
-    template = short.blocks.count - 2
+    last = short.blocks.count - 1
     found: Counter[str] = Counter()
     for op in short.block.ops:
         if not isinstance(op, FusionOp) or op.rule is None:
             continue
-        if short.names.blocks_of(op)[:1] == [template]:
+        if short.names.blocks_of(op)[:1] == [last]:
             found[op.rule.data] += len(short.blocks.skipped)
     return found
 
@@ -114,7 +118,8 @@ class OutlineRepeatsPass(ModulePass):
 
     Options:
     - `passes`: names of the passes to run. Default the exact and cheap ones.
-    - `least-repeats`: fewer equal blocks are left alone. Default 6.
+    - `least-repeats`: fewer equal blocks are left alone; one of them may be what is left over.
+      Default 6.
     - `least-ops`: so many ops have to be left out. Default 200.
     """
 

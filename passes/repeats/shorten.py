@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -22,7 +23,7 @@ from ge_dialect.repeats import Place
 
 @dataclass
 class Shortened:
-    """A function with the first two and the last two blocks of a run.
+    """A function with the first and the last block of a run.
 
     Attributes:
         function: Becomes the whole one in the end.
@@ -30,7 +31,8 @@ class Shortened:
         names: Of its nodes.
         module: Holds the short function.
         returned: For each result of the whole function: which one of the short function it is, or
-            is like, and the block that it is of where that is left out.
+            is like, and the block that it is of; the first and the last stand for what is before
+            the run and behind it.
         arguments: The parameters that are arguments, by index.
         sealed: The parameters that are weights, by what stands for them.
         opened: Filled where a pass looked into one.
@@ -41,7 +43,7 @@ class Shortened:
     blocks: Blocks
     names: Names
     module: ModuleOp = field(default_factory=lambda: ModuleOp([]))
-    returned: list[tuple[int, int | None]] = field(default_factory=list[tuple[int, int | None]])
+    returned: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     arguments: dict[int, Place] = field(default_factory=dict[int, Place])
     sealed: dict[WeightAttr, Place] = field(default_factory=dict[WeightAttr, Place])
     opened: list[str] = field(default_factory=list[str])
@@ -83,7 +85,11 @@ class Shortened:
 
 
 def can_shorten(run: Run) -> bool:
-    """Whether blocks that are left out are read only by the next block and the return."""
+    """Whether blocks that are left out are read only by the next block and the return, and
+    parameters by ops of the run."""
+    for value in run.parameters:
+        if any(use.operation not in run.places for use in value.uses):
+            return False
     for number in run.skipped:
         for op in run.blocks[number]:
             for use in (use for result in op.results for use in result.uses):
@@ -115,8 +121,8 @@ def shorten(module: ModuleOp, function: FuncOp, run: Run) -> Shortened | None:
     for op in old.ops:
         place = run.places.get(op)
         if place is not None and place[0] in run.skipped:
-            if place[0] == run.skipped[-1]:  # the next block reads the second one instead
-                like = run.blocks[1][place[1]].results
+            if place[0] == run.skipped[-1]:  # the next block reads the first one instead
+                like = run.blocks[0][place[1]].results
                 values |= {a: values[b] for a, b in zip(op.results, like, strict=True)}
         elif _is_read(op, run):
             new.add_op(_copy(op, values, run, short))
@@ -146,12 +152,17 @@ def _note_returned(values: Sequence[SSAValue], run: Run, short: Shortened) -> bo
     """Notes where the results of the whole function come from; False where one is like none."""
     kept = [value for value in values if _skipped(value, run) is None]
     indices = {value: index for index, value in enumerate(kept)}
+    before = set(takewhile(lambda op: op not in run.places, short.function.body.block.ops))
     for value in values:
         if (place := _skipped(value, run)) is None:
-            short.returned.append((indices[value], None))
+            if isinstance(owner := value.owner, Block) or owner in before:
+                number = 0
+            else:
+                number, _ = run.places.get(owner, (run.count - 1, 0))
+            short.returned.append((indices[value], number))
             continue
         assert isinstance(value, OpResult)
-        if (like := indices.get(run.blocks[1][place[1]].results[value.index])) is None:
+        if (like := indices.get(run.blocks[0][place[1]].results[value.index])) is None:
             return False
         short.returned.append((like, place[0]))
     return True

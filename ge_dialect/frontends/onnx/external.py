@@ -33,6 +33,7 @@ class ExternalFiles:
     model: str | None
     folder: str | None
     _sizes: dict[str, int | GEError] = field(default_factory=dict[str, int | GEError])
+    _paths: dict[str, str] = field(default_factory=dict[str, str])
 
     def resolve(self, entries: dict[str, str]) -> ExternalRange:
         """Reads the keys `location`, `offset` and `length` of a tensor.
@@ -49,7 +50,9 @@ class ExternalFiles:
                 hint="pass the path of the model, or the folder of its external data",
             )
         offset = _read_number(entries, "offset")
-        return ExternalRange(self._inside(location), offset or 0, _read_number(entries, "length"))
+        if (path := self._paths.get(location)) is None:
+            path = self._paths[location] = self._inside(location)
+        return ExternalRange(path, offset or 0, _read_number(entries, "length"))
 
     def size(self, path: str) -> int:
         """Returns the size in bytes of a file beside the model.

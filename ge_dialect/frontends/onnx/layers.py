@@ -18,7 +18,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ge_dialect.frontends.onnx.load import LoadedModel
 from ge_dialect.frontends.onnx.rows import NodeRow
-from ge_dialect.frontends.onnx.validate import domain_of, node_name
+from ge_dialect.frontends.onnx.validate import domain_of
 from ge_dialect.frontends.onnx.values import Tensors, identifier
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.locations import name_location
@@ -43,22 +43,36 @@ class Layers:
     loaded: LoadedModel
     repeats: Repeats
     items: Items
-    nodes: Sequence[onnx.NodeProto]
+    nodes: Sequence[NodeRow]
     positions: dict[int, int]
     names: Sequence[str]
     numbers: dict[str, int]
     parameters: dict[str, Place]
+
+    @property
+    def skipped_items(self) -> range:
+        """The items of the layers that are left out."""
+        start, period = self.repeats.start, self.repeats.period
+        skipped = self.repeats.skipped
+        return range(start + skipped.start * period, start + skipped.stop * period)
 
     def place(self, name: str) -> Place | None:
         """Returns which node of which layer makes a value; None where none does."""
         number = self.numbers.get(name, -1)
         return None if number < 0 else self.repeats.place(self.items.makers[number])
 
-    def node(self, place: Place) -> onnx.NodeProto:
+    def layer_of(self, name: str) -> int:
+        """Returns the layer that makes a value: the first or the last where it is made before the
+        layers or behind them."""
+        number = self.numbers.get(name, -1)
+        offset = -1 if number < 0 else self.items.makers[number] - self.repeats.start
+        return min(max(offset // self.repeats.period, 0), self.repeats.count - 1)
+
+    def node(self, place: Place) -> NodeRow:
         """Returns a node of a layer."""
         return self.nodes[self.repeats.start + place[0] * self.repeats.period + place[1]]
 
-    def nodes_of(self, layer: int) -> Sequence[onnx.NodeProto]:
+    def nodes_of(self, layer: int) -> Sequence[NodeRow]:
         """Returns the nodes of a layer."""
         start = self.repeats.start + layer * self.repeats.period
         return self.nodes[start : start + self.repeats.period]
@@ -73,8 +87,8 @@ class Layers:
         """Returns what is to a layer what a value is to the one whose node makes it."""
         place = self.place(name)
         assert place is not None
-        slot = list(self.node(place).output).index(name)
-        return self.node((layer, place[1])).output[slot]
+        slot = self.node(place).outputs.index(name)
+        return self.node((layer, place[1])).outputs[slot]
 
     @cached_property
     def handed_on(self) -> list[str]:
@@ -120,11 +134,17 @@ def find_layers(loaded: LoadedModel, least_repeats: int) -> Layers | None:
 
 
 def _are_local(items: Items, repeats: Repeats) -> bool:
-    """Whether nodes behind the run read nothing of the layers that could be left out."""
+    """Whether nodes behind the run read nothing of the layers that could be left out, and nodes
+    around it no weight of a layer."""
     start, period = repeats.start, repeats.period
-    first, end = items.first[start + 2 * period], items.first[start + (repeats.count - 2) * period]
+    skipped = repeats.skipped
+    first = items.first[start + skipped.start * period]
+    end = items.first[start + skipped.stop * period]
     behind = items.reads[start + repeats.length :]
-    return not any(first <= value < end for reads in behind for value in reads)
+    parameters = repeats.parameters
+    return not any(
+        first <= value < end or value in parameters for reads in behind for value in reads
+    ) and not any(value in parameters for reads in items.reads[:start] for value in reads)
 
 
 class _Reading:
@@ -132,7 +152,7 @@ class _Reading:
 
     def __init__(self, loaded: LoadedModel):
         self.items = Items()
-        self.nodes: list[onnx.NodeProto] = []
+        self.nodes: list[NodeRow] = []
         self.positions: dict[int, int] = {}
         self.names: list[str] = []
         self.outside: list[str] = []
@@ -144,9 +164,10 @@ class _Reading:
 
     def add(self, row: NodeRow, index: int) -> None:
         """Adds a node that has no body."""
-        node, outputs, numbers = row.node, row.outputs, self.numbers
-        self.labels.append(node_name(node))
-        written = tuple([one.SerializeToString() for one in row.attributes])
+        outputs, numbers = row.outputs, self.numbers
+        self.labels.append(row.known_as)
+        attributes = row.attributes
+        written = tuple([one.SerializeToString() for one in attributes]) if attributes else ()
         if row.op_type == "Constant" and domain_of(row.domain) == "":
             for name in filter(None, outputs):
                 self._add_outside(name, Outside(self._number("constant", written)))
@@ -156,11 +177,11 @@ class _Reading:
             for name in row.inputs
         ]
         used = len(outputs) if all(outputs) else tuple(map(bool, outputs))
-        kind = self._number(row.op_type, row.domain, node.overload, len(reads), used, written)
+        kind = self._number(row.op_type, row.domain, row.node.overload, len(reads), used, written)
         first = len(self.names)
         self.items.add(kind, reads, len(outputs))
         self.positions[index] = len(self.nodes)
-        self.nodes.append(node)
+        self.nodes.append(row)
         self.names += outputs
         for number, name in enumerate(outputs, first):
             if name:
@@ -204,9 +225,6 @@ class NodeBlocks:
     tensors: Tensors
     spots: Sequence[int]
     _locations: dict[int, list[NameLoc]] = field(default_factory=dict[int, list[NameLoc]])
-    _hints: dict[int, dict[str | None, str | None]] = field(
-        default_factory=dict[int, dict[str | None, str | None]]
-    )
 
     @property
     def count(self) -> int:
@@ -218,27 +236,30 @@ class NodeBlocks:
         """The numbers of those that are copies in the end."""
         return self.layers.repeats.skipped
 
-    def location(self, place: Place) -> LocationAttr:
-        """Returns the location of an op."""
-        if (known := self._locations.get(place[0])) is None:
-            known = self._locations[place[0]] = [
-                name_location(node_name(node)) for node in self.layers.nodes_of(place[0])
-            ]
-        return known[self.spots[place[1]]]
+    def locations(self, number: int) -> Sequence[LocationAttr]:
+        """Returns the locations of the ops of a layer."""
+        if (known := self._locations.get(number)) is None:
+            nodes = [name_location(row.known_as) for row in self.layers.nodes_of(number)]
+            known = self._locations[number] = [nodes[spot] for spot in self.spots]
+        return known
 
     def hint(self, number: int, template: str | None) -> str | None:
-        """Returns what a result in a layer is called; `template` is its like's name in the last
-        layer but one."""
-        if (known := self._hints.get(number)) is None:
-            theirs, mine = (
-                [
-                    SSAValue.extract_valid_name(identifier(name)) if name else None
-                    for name in self.layers.names_of(layer)
-                ]
-                for layer in (self.count - 2, number)
-            )
-            known = self._hints[number] = dict(zip(theirs, mine, strict=True))
-        return known.get(template, template)
+        """Returns what a result is called that is to a layer what one called `template` is to the
+        first; of that, names of the last layer are of the next."""
+        if template is None or (found := self._known_hints.get(template)) is None:
+            return template
+        offset, index = found
+        return _hint(self.layers.names_of(number + offset)[index])
+
+    @cached_property
+    def _known_hints(self) -> dict[str, Place]:
+        """By name: how many layers behind the first the one is that has it, and where there."""
+        found: dict[str, Place] = {}
+        for offset, number in enumerate((0, self.count - 1)):
+            for index, name in enumerate(map(_hint, self.layers.names_of(number))):
+                if name is not None:
+                    found.setdefault(name, (offset, index))
+        return found
 
     @cached_property
     def own(self) -> dict[Place, str]:
@@ -268,17 +289,23 @@ class NodeBlocks:
                 yield made.result if isinstance(made, ConstantOp) else None
 
 
+def _hint(name: str) -> str | None:
+    """Returns what a value is called that ONNX calls `name`."""
+    return SSAValue.extract_valid_name(identifier(name)) if name else None
+
+
 @dataclass
 class ShortModule:
     """A model of which most layers were left out.
 
     Attributes:
         whole: Its one function has the type and the names of the whole one, and no body yet.
-        module: The function with the first two and the last two layers.
+        module: The function with the first and the last layer.
         blocks: All layers.
         kept: The ops of those that are there, by the number of the layer.
         returned: For each result of the whole function: which one of the short function it is, or
-            is like, and the layer that it is of where that was left out.
+            is like, and the layer that it is of; the first and the last stand for what is before
+            the layers and behind them.
         arguments: The parameters that are inputs, by index.
         sealed: The constants whose values stand for weights of several layers.
         opened: Filled where somebody looked into one.
@@ -288,7 +315,7 @@ class ShortModule:
     module: ModuleOp
     blocks: NodeBlocks
     kept: dict[int, list[Operation]]
-    returned: list[tuple[int, int | None]]
+    returned: list[tuple[int, int]]
     arguments: dict[int, Place]
     sealed: dict[ConstantOp, Place] = field(default_factory=dict[ConstantOp, Place])
     opened: list[str] = field(default_factory=list[str])

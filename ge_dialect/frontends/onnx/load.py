@@ -18,7 +18,7 @@ from ge_dialect.frontends.onnx.old_models import complete_old_model
 from ge_dialect.frontends.onnx.problems import Problems
 from ge_dialect.frontends.onnx.rows import NodeRow, rows_of
 from ge_dialect.frontends.onnx.tensors import HANDLE_KEY, TensorReader, take_all
-from ge_dialect.frontends.onnx.texts import by_type, check_texts
+from ge_dialect.frontends.onnx.texts import ValuesByType, check_texts, values_of
 from ge_dialect.frontends.onnx.validate import check_opsets, check_structure
 from ge_dialect.frontends.onnx.wire import DEFAULT_THRESHOLD, RawRange, strip
 from ge_dialect.weights import MemoryWeight, Weight
@@ -129,11 +129,12 @@ def _check(model: onnx.ModelProto, reader: TensorReader) -> LoadedModel:
             f"'{reader.path or 'the model'}' holds no graph",
             hint="expected an ONNX model; the file may be of another protobuf format",
         )
-    check_texts(model, nodes := rows_of(model.graph.node), reader.path or "the model")
+    nodes, values = rows_of(model.graph.node), values_of(model.graph)
+    check_texts(model, nodes, values, reader.path or "the model")
     # A model of the compiler needs no training; its graphs may hold tensors of their own.
     model.ClearField("training_info")
     complete_old_model(model)
-    _forget_placeholders(model.graph)
+    _forget_placeholders(values)
     problems = Problems()
     opset = check_opsets(model, problems)
     check_structure(model, nodes, opset, problems)
@@ -143,9 +144,9 @@ def _check(model: onnx.ModelProto, reader: TensorReader) -> LoadedModel:
     return LoadedModel(model, reader.weights, reader.path, opset, nodes)
 
 
-def _forget_placeholders(graph: onnx.GraphProto) -> None:
+def _forget_placeholders(found: ValuesByType) -> None:
     """Leaves dimensions without a name where an exporter wrote -1 or `?`: each is its own."""
-    for values in by_type((*graph.input, *graph.output, *graph.value_info)):
+    for values in found:
         if values[0].type.WhichOneof("value") != "tensor_type":
             continue
         dims = values[0].type.tensor_type.shape.dim

@@ -197,7 +197,7 @@ class _ConstantForms:
             is_constant = row.op_type == "Constant" and domain_of(row.domain) == ""
             if not is_constant and not row.bodies:
                 continue
-            path = f"{prefix}{row.node.name or f'{row.op_type}_{index}'}/"
+            path = f"{prefix}{row.name or f'{row.op_type}_{index}'}/"
             if is_constant:
                 self.constant(row.node, index, f"{path}value")
             for body in row.bodies:

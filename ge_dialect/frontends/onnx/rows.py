@@ -14,6 +14,7 @@ class NodeRow(NamedTuple):
 
     Attributes:
         node: The message.
+        name: Of the node, empty where it has none.
         op_type: Of the node.
         domain: As it is written.
         inputs: Names, empty where an input is left out.
@@ -23,6 +24,7 @@ class NodeRow(NamedTuple):
     """
 
     node: onnx.NodeProto
+    name: str
     op_type: str
     domain: str
     inputs: Sequence[str]
@@ -30,12 +32,18 @@ class NodeRow(NamedTuple):
     attributes: Sequence[onnx.AttributeProto]
     bodies: Sequence[onnx.GraphProto]
 
+    @property
+    def known_as(self) -> str:
+        """What the user knows the node by: its name, or that of its first output."""
+        return self.name or next(filter(None, self.outputs), "")
+
 
 def rows_of(nodes: Iterable[onnx.NodeProto]) -> list[NodeRow]:
     """Returns the nodes of a graph with their texts."""
     return [
         NodeRow(
             node,
+            node.name,
             node.op_type,
             node.domain,
             node.input[:],

@@ -45,7 +45,7 @@ def import_short(opened: OpenedModel, least_repeats: int) -> ShortModule | None:
 
 @dataclass
 class ShortImporter:
-    """Imports the first two and the last two layers of a model, and what is around them.
+    """Imports the first and the last layer of a model, and what is around them.
 
     Attributes:
         importer: Of the model; has imported nothing yet.
@@ -87,7 +87,7 @@ class ShortImporter:
         block = self.importer.builder.block
         kinds = [argument.type for argument in block.args], [value.type for value in results]
         function = FuncOp("main", FunctionType.from_lists(*kinds), Region(block))
-        spots = [position for _, position in self.kept[1]]
+        spots = [position for _, position in self.kept[0]]
         return ShortModule(
             self.importer.around(Region(), types),
             ModuleOp([function]),
@@ -99,19 +99,16 @@ class ShortImporter:
             self.opened,
         )
 
-    def _returned(self, outputs: list[str]) -> list[tuple[int, int | None]] | None:
-        """Returns which result of the short function each output is, and its layer if left out;
-        None where the second layer has no such output."""
-        places = [self.layers.place(name) for name in outputs]
-        layers = [
-            place[0] if place is not None and place[0] in self.layers.repeats.skipped else None
-            for place in places
-        ]
-        kept = [name for name, layer in zip(outputs, layers, strict=True) if layer is None]
+    def _returned(self, outputs: list[str]) -> list[tuple[int, int]] | None:
+        """Returns which result of the short function each output is or is like, and its layer;
+        None where the first layer has no such output."""
+        skipped = self.layers.repeats.skipped
+        layers = [self.layers.layer_of(name) for name in outputs]
+        kept = [name for name, layer in zip(outputs, layers, strict=True) if layer not in skipped]
         indices = {name: index for index, name in enumerate(kept)}
-        found: list[tuple[int, int | None]] = []
+        found: list[tuple[int, int]] = []
         for name, layer in zip(outputs, layers, strict=True):
-            like = name if layer is None else self.layers.like(name, 1)
+            like = name if layer not in skipped else self.layers.like(name, 0)
             if like not in indices:
                 return None
             found.append((indices[like], layer))
@@ -133,30 +130,33 @@ class ShortImporter:
                 self.sealed[constant] = place
 
     def _nodes(self) -> None:
-        """Adds the nodes; the last but one layer reads the second in place of the one before it."""
+        """Adds the nodes; the last layer reads the first in place of the one before it."""
         importer, layers = self.importer, self.layers
-        declared, skipped = DeclaredValues(importer.loaded.model.graph), layers.repeats.skipped
+        declared, skipped = DeclaredValues(importer.loaded.model.graph), layers.skipped_items
         for index, row in enumerate(importer.loaded.nodes):
-            proto = row.node
             item = layers.positions.get(index)
-            place = None if item is None else layers.repeats.place(item)
-            if place is None:
-                importer.node(proto, index, self.scope, declared)
-            elif place[0] not in skipped:
-                mark = importer.builder.mark()
-                importer.node(proto, index, self.scope, declared)
+            if item in skipped:
+                continue
+            if item == skipped.stop:
+                self._hand_on()
+            mark = importer.builder.mark()
+            importer.node(row.node, index, self.scope, declared)
+            if item is not None and (place := layers.repeats.place(item)) is not None:
                 added = importer.builder.emitted_since(mark)
                 self.kept.setdefault(place[0], []).extend((op, place[1]) for op in added)
-            elif place[0] == skipped[-1]:
-                like = layers.node((1, place[1]))
-                for mine, theirs in zip(row.outputs, like.output, strict=True):
-                    if mine:
-                        self.scope.values[mine] = self.scope.find(theirs)
+
+    def _hand_on(self) -> None:
+        """Gives what the first layer makes to those that read the last one that is left out."""
+        left_out = self.layers.names_of(self.layers.repeats.skipped[-1])
+        for theirs, mine in zip(self.layers.names_of(0), left_out, strict=True):
+            if mine:
+                self.scope.values[mine] = self.scope.find(theirs)
 
     def _is_known_by_type(self, name: str) -> bool:
         """Whether what the first layer hands to the second is a float that one of its ops makes, in
-        the same place as in the second."""
-        found = [self._made(name, 0), self._made(self.layers.like(name, 1), 1)]
+        the same place as in the last."""
+        last = self.layers.repeats.count - 1
+        found = [self._made(name, 0), self._made(self.layers.like(name, last), last)]
         value = self.scope.find(name)
         plain = is_tensor(type_ := value.type) and is_float(type_.element_type)
         return plain and None not in found and found[0] == found[1]

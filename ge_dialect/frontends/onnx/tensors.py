@@ -120,6 +120,7 @@ class TensorReader:
     _shared: dict[WeightSource, WeightSource] = field(
         default_factory=dict[WeightSource, WeightSource]
     )
+    _sizes: dict[tuple[int, ...], int] = field(default_factory=dict[tuple[int, ...], int])
 
     def take(self, tensor: onnx.TensorProto, key: str, keep: bool) -> None:
         """Brings `tensor` to its one form, in place.
@@ -138,7 +139,7 @@ class TensorReader:
         if tensor.data_type == _T.STRING:
             self._check_strings(tensor)
             return
-        expected = packed_bytes(tensor.data_type, tensor.dims)
+        expected = self._packed_bytes(tensor)
         weight = self._find(tensor, key, expected)
         if weight.length != expected:
             raise GEError(
@@ -147,6 +148,12 @@ class TensorReader:
                 f"{type_name(tensor.data_type)}{list(tensor.dims)}",
             )
         self._replace_data(tensor, key, weight, keep)
+
+    def _packed_bytes(self, tensor: _T) -> int:
+        kind = tensor.data_type, *tensor.dims
+        if (known := self._sizes.get(kind)) is None:
+            known = self._sizes[kind] = packed_bytes(kind[0], kind[1:])
+        return known
 
     def _replace_data(self, tensor: _T, key: str, weight: Weight, keep: bool) -> None:
         for name in (*_TYPED_FIELDS, "raw_data", "external_data", "data_location"):
@@ -261,7 +268,7 @@ def nested_tensors(
 def _node_tensors(nodes: Sequence[NodeRow], prefix: str) -> Iterator[tuple[str, onnx.TensorProto]]:
     for index, row in enumerate(nodes):
         if row.bodies or any(map(_holds_tensors, row.attributes)):
-            name = row.node.name or f"{row.op_type}_{index}"
+            name = row.name or f"{row.op_type}_{index}"
             yield from _attribute_tensors(row.attributes, f"{prefix}{name}/")
 
 
