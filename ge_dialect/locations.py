@@ -90,7 +90,10 @@ def fuse(locations: Iterable[LocationAttr]) -> LocationAttr:
                 places.setdefault(place.desc.data, place)
             else:
                 places.setdefault(place, place)
-    return fuse_distinct(tuple(places.values()))
+    fused = fuse_distinct(tuple(places.values()))
+    if type(fused) is FusedLoc:
+        vars(fused)["_ge_places"] = places  # for who fuses it with others
+    return fused
 
 
 def fuse_distinct(places: tuple[LocationAttr, ...]) -> LocationAttr:
@@ -101,7 +104,6 @@ def fuse_distinct(places: tuple[LocationAttr, ...]) -> LocationAttr:
     fused = object.__new__(FusedLoc)
     object.__setattr__(fused, "locations", ArrayAttr(places))
     object.__setattr__(fused, "metadata", _NOWHERE)
-    vars(fused)["_ge_places"] = places  # for who fuses it with others
     return fused
 
 
