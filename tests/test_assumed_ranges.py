@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import onnx
+import pytest
 
 from ge_dialect.frontends.onnx.importer import import_onnx
 from ge_dialect.ge.structure import HostCallOp
@@ -46,6 +47,38 @@ def biased() -> onnx.ModelProto:
         node("Add", "x rows", "y"),
     ]
     return model({"x": (FLOAT, ("S", 4))}, nodes, {"y": FLOAT}, constants)
+
+
+def last(rows: int | None) -> onnx.ModelProto:
+    """The last S rows of a table of so many, or of `x` itself, counted from the back."""
+    constants: dict[str, Array] = {
+        "end": np.array([2**63 - 1]),
+        "axis": np.array([0]),
+        "table": floats(rows or 1, 4),
+    }
+    nodes = [
+        node("Shape", "x", "size", start=0, end=1),
+        node("Neg", "size", "start"),
+        node("Slice", f"{'x' if rows is None else 'table'} start end axis", "rows"),
+        node("Add", "x rows", "y"),
+    ]
+    return model({"x": (FLOAT, ("S", 4))}, nodes, {"y": FLOAT}, constants)
+
+
+@pytest.mark.parametrize("rows", [None, 32, 64])
+def test_rows_counted_from_the_back_are_as_many(rows: int | None):
+    proto = last(rows)
+    check(proto, [{"x": floats(size, 4)} for size in SIZES], "x:1~32,4")
+    (function,) = import_onnx(proto, input_shapes="x:1~32,4").body.block.ops
+    assert not any(isinstance(op, HostCallOp) for op in function.walk())
+
+
+def test_a_count_from_the_back_that_may_be_none_is_left_to_the_host():
+    """`x[-0:]` is all of `x`."""
+    proto = last(64)
+    check(proto, [{"x": floats(size, 4)} for size in (1, 32)], "x:0~32,4")
+    (function,) = import_onnx(proto, input_shapes="x:0~32,4").body.block.ops
+    assert any(isinstance(op, HostCallOp) for op in function.walk())
 
 
 def test_a_shift_by_one_row_has_the_rows_it_is_of():

@@ -31,6 +31,7 @@ from ge_dialect.ge.movement import BroadcastToOp, ReshapeOp
 from ge_dialect.ge.pieces import ConcatOp, SliceOp
 from ge_dialect.ge.reductions import ReduceProdOp
 from ge_dialect.ge.types import MaybeDim, static_shape, value_shape
+from ge_dialect.ge.unary import NegOp
 from ge_dialect.symbols import (
     Dim,
     DimLimitError,
@@ -164,6 +165,11 @@ def _product(op: ReduceProdOp, known: Sequence[Known]) -> Known | None:
     return _array([known_product(items)])
 
 
+def _negated(_: Operation, known: Sequence[Known]) -> Known:
+    negate = lifted(lambda a, b: product([a, b]))
+    return np.asarray(np.frompyfunc(lambda dim: negate(-1, dim), 1, 1)(known[0]), object)
+
+
 RULES: dict[type[Operation], Rule] = {
     ShapeOp: _shape,
     SizeOp: _size,
@@ -177,6 +183,7 @@ RULES: dict[type[Operation], Rule] = {
     ReduceProdOp: _product,
     AddOp: _binary(lambda a, b: a + b),
     SubOp: _binary(lambda a, b: a - b),
+    NegOp: _negated,
     MulOp: _binary(lambda a, b: product([a, b])),
     DivOp: _binary(_divide),
     ModOp: _binary(_modulo),

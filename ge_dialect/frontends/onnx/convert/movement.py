@@ -24,7 +24,7 @@ from ge_dialect.ge.types import (
     tensor_type,
     value_shape,
 )
-from ge_dialect.symbols import Dim, DimLimitError, assumed, bounds, maximum, minimum, simplify
+from ge_dialect.symbols import DimLimitError, assumed, bounds, maximum, minimum, simplify
 
 
 def typed_like(node: Node, shape: Sequence[MaybeDim]) -> list[TensorT]:
@@ -94,23 +94,25 @@ def slice_(node: Node) -> SSAValue:
 def _counted_slice(node: Node, axes: Sequence[int], steps: Sequence[int]) -> SSAValue | None:
     """Returns a slice of one dimension with a bound that is an expression, as a gather of a range.
 
-    None where it is none: the whole dimension, a start that may be negative or beyond the end, or a
-    count that is not known.
+    None where it is none: the whole dimension, a start that may be beyond an end, or is counted
+    from the back of what has no number, or a count that is not known.
     """
     if len(axes) != 1 or steps[0] < 1:
         return None
     size, (start,), (end,) = node.shape()[axes[0]], node.dims(1), node.dims(2)
-    if size is None or start is None or bounds(start, assumed())[0] < 0:
+    first = _place(start, size)
+    if isinstance(first, int) and (isinstance(end, int) or _place(end, size) == size):
         return None
-    if isinstance(start, int) and (end == size or isinstance(end, int)):
+    if first is None or (count := _sliced(size, start, end, steps[0])) is None:
         return None
-    if (count := _sliced(size, start, end, steps[0])) is None:
-        return None
-    if isinstance(start, int):
-        places = node.emit(RangeOp(start, steps[0], count, i64))
-    elif _place(start, size) == start:
-        first = node.emit(RangeOp(0, steps[0], count, element_type_of(node[1])))
-        places = node.emit(AddOp(first, node[1]))
+    if isinstance(first, int):
+        places = node.emit(RangeOp(first, steps[0], count, i64))
+    elif start is not None and first in (start, sum_dims([size, start])):
+        before = 0 if first == start else size
+        if not isinstance(before, int):
+            return None
+        places = node.emit(RangeOp(before, steps[0], count, element_type_of(node[1])))
+        places = node.emit(AddOp(places, node[1]))
     else:
         return None
     return node.emit(GatherOp(node[0], places, axes[0]))
@@ -119,7 +121,7 @@ def _counted_slice(node: Node, axes: Sequence[int], steps: Sequence[int]) -> SSA
 def _full_extents(
     node: Node, axes: Sequence[int], steps: Sequence[int]
 ) -> tuple[list[int], list[int]]:
-    """Returns starts and ends where those that are no numbers are the dimension itself.
+    """Returns starts and ends where those that are no numbers are an end of the dimension itself.
 
     Raises:
         OnHost: One is another expression; says the shape of the result as far as it is known.
@@ -128,11 +130,15 @@ def _full_extents(
     starts: list[int] = []
     ends: list[int] = []
     for axis, step, start, end in zip(axes, steps, node.dims(1), node.dims(2), strict=True):
-        if isinstance(start, int):
-            starts.append(start)
-        if isinstance(end, int) or (end is not None and end == shape[axis] and step > 0):
-            ends.append(end if isinstance(end, int) else 2**63 - 1)
-        shape[axis] = _sliced(shape[axis], start, end, step)
+        size = shape[axis]
+        first = start if isinstance(start, int) or step < 1 else _place(start, size)
+        if isinstance(first, int):
+            starts.append(first)
+        if isinstance(end, int):
+            ends.append(end)
+        elif step > 0 and size is not None and _place(end, size) == size:
+            ends.append(2**63 - 1)
+        shape[axis] = _sliced(size, start, end, step)
     if not len(starts) == len(ends) == len(axes):
         raise OnHost("a bound is not constant", typed_like(node, shape))
     return starts, ends
@@ -140,21 +146,31 @@ def _full_extents(
 
 def _sliced(size: MaybeDim, start: MaybeDim, end: MaybeDim, step: int) -> MaybeDim:
     """Returns how many elements a slice takes, whose bounds are expressions."""
-    if size is None or start is None or end is None or step < 1:
+    first, last = _place(start, size), _place(end, size)
+    if first is None or last is None or step < 1:
         return None
     try:
-        return steps_between(_place(start, size), _place(end, size), step)
+        return steps_between(first, last, step)
     except DimLimitError:
         return None
 
 
-def _place(bound: Dim, size: Dim) -> Dim:
-    """Returns a bound of a slice counted from the front, and inside of the dimension."""
-    if isinstance(bound, int) and bound < 0:
-        return simplify(maximum(size + bound, 0), assumed())
+def _place(bound: MaybeDim, size: MaybeDim) -> MaybeDim:
+    """Returns a bound of a slice counted from the front, and inside of the dimension; None where
+    that is not known, as of an expression that may have either sign."""
+    if bound is None or size is None:
+        return None
     if isinstance(bound, int) and bound >= OPEN_END:
         return size
-    return simplify(minimum(bound, size), assumed())
+    low, high = bounds(bound, assumed())
+    try:
+        if low >= 0:
+            return simplify(minimum(bound, size), assumed())
+        if high is not None and high < 0:
+            return simplify(maximum(size + bound, 0), assumed())
+    except DimLimitError:
+        pass
+    return None
 
 
 @converts("Tile")
