@@ -16,7 +16,9 @@ from ge_dialect.ge.attention import FlashAttentionOp
 from ge_dialect.ge.binary import DivOp, MulOp
 from ge_dialect.ge.contractions import MatmulOp
 from ge_dialect.ge.dtypes import is_float
+from ge_dialect.ge.elementwise import CastOp
 from ge_dialect.ge.types import Shape, element_type_of, show_shape, value_shape
+from ge_dialect.passes.canonicalization.cast import keeps_every_value
 from ge_dialect.passes.near_miss import NearMissError
 from ge_dialect.passes.raising.attention_scores import MaskKind, Scores, find_scores
 from ge_dialect.passes.raising.attention_weights import WAYS, Weights, find_weights
@@ -65,6 +67,7 @@ class FoundAttention(Found):
         if not shared or lead != heads or value_lead != heads:
             key = to_heads(chain, key, lead, heads)
             value = to_heads(chain, value, value_lead, heads)
+        query, key = (_widened(chain, one, element_type_of(value)) for one in (query, key))
         softmax_type = element_type_of(self.weights.softmax.input)
         mask = combined_mask(chain, self.scores.masks, heads, softmax_type)
         attention = FlashAttentionOp(
@@ -151,20 +154,25 @@ class RaiseAttention(Raise):
             remarks.analysis(NAME, rule, op, text)
 
 
+def _widened(chain: Chain, value: SSAValue, element: Attribute) -> SSAValue:
+    """Returns a value with elements of a type that holds all of its numbers."""
+    return value if element_type_of(value) == element else chain.add(CastOp(value, element))
+
+
 def _lead(product: MatmulOp) -> Shape:
     return value_shape(product.result)[:-2]
 
 
 def _expect_types(op: MatmulOp, scores: Scores) -> None:
-    """Checks that queries, keys and values hold floats of one type.
+    """Checks that queries, keys and values hold floats of one type, or values wider ones.
 
     Raises:
         NearMissError: They do not.
     """
-    types: list[Attribute] = [element_type_of(scores.product.lhs), element_type_of(op.rhs)]
-    if not is_float(types[0]) or types[0] != types[1]:
-        text = "queries and values are not floats of one type"
-        raise NearMissError(ReasonClass.DTYPE, text, str(types[1]), str(types[0]))
+    query, value = element_type_of(scores.product.lhs), element_type_of(op.rhs)
+    if not is_float(query) or not is_float(value) or not keeps_every_value(query, value):
+        text = "values are no floats of the type of queries, or a wider one"
+        raise NearMissError(ReasonClass.DTYPE, text, str(value), str(query))
 
 
 def _expect_known(op: MatmulOp, scores: Scores, heads: Shape) -> None:

@@ -5,22 +5,25 @@ Source of the formula: Su et al., "RoFormer" (2021), equation 34.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from xdsl.ir import Operation, SSAValue
 
 from ge_dialect.ge.attention import RotaryEmbeddingOp
 from ge_dialect.ge.binary import AddOp, MulOp, SubOp
+from ge_dialect.ge.elementwise import CastOp
 from ge_dialect.ge.movement import ReshapeOp
 from ge_dialect.ge.pieces import ConcatOp
 from ge_dialect.ge.types import MaybeDim, Shape, element_type_of, show_shape, value_shape
+from ge_dialect.passes.canonicalization.cast import keeps_every_value
 from ge_dialect.passes.near_miss import NearMissError
 from ge_dialect.passes.raising.heads import Chain
 from ge_dialect.passes.raising.match import Found, Raise
 from ge_dialect.passes.raising.rotary_tables import Twice
 from ge_dialect.passes.raising.rotations import (
     Pairs,
+    Turned,
     joined_pairs,
     pairs_of,
     piece_of,
@@ -97,13 +100,11 @@ class RaiseRotary(Raise):
             if first is None or second is None:
                 continue
             for value, sin in commuted(second):
-                if (turn := turned_pairs(value)) is None:
-                    continue
-                cos = _other(first, turn.pairs.whole)
-                if cos is None or op.result.type != turn.pairs.whole.type:
-                    continue
-                ops = [op, first, second, *turn.ops]
-                return _found(turn.pairs, cos, sin, ops, twice=True)
+                for one, cos in commuted(first):
+                    turn = _turned_alike(value, one)
+                    if turn is not None and op.result.type == turn.pairs.whole.type:
+                        ops = [op, first, second, *turn.ops]
+                        return _found(turn.pairs, cos, sin, ops, twice=True)
         return None
 
 
@@ -139,12 +140,20 @@ class RaiseRotaryParts(Raise):
         return None
 
 
-def _other(product: MulOp, value: SSAValue) -> SSAValue | None:
-    """Returns what `value` is multiplied by."""
-    for one, other in commuted(product):
-        if one is value:
-            return other
-    return None
+def _turned_alike(turned: SSAValue, plain: SSAValue) -> Turned | None:
+    """Returns how one value is another one turned; both may be cast to one wider type, which can
+    be done before as well."""
+    if (turn := turned_pairs(turned)) is not None:
+        return turn if turn.pairs.whole is plain else None
+    cast, other = owner(turned, CastOp), owner(plain, CastOp)
+    if cast is None or other is None or cast.result.type != other.result.type:
+        return None
+    source, target = element_type_of(cast.input), element_type_of(cast.result)
+    if not keeps_every_value(source, target) or (turn := turned_pairs(cast.input)) is None:
+        return None
+    if turn.pairs.whole is not other.input:
+        return None
+    return Turned(replace(turn.pairs, whole=plain), [cast, *turn.ops])
 
 
 def _found(

@@ -139,3 +139,16 @@ func.func @head_divisor(%q: tensor<8x6x8xf32>, %k: tensor<8x8x6xf32>, %v: tensor
   %o = ge.matmul %p, %v : (tensor<8x6x6xf32>, tensor<8x6x8xf32>) -> tensor<8x6x8xf32>
   func.return %o : tensor<8x6x8xf32>
 }
+
+// Queries in half precision, the rest in single, as an exporter's f32 masks have it: they are widened.
+// CHECK-LABEL: func.func @wide_values
+// CHECK: [[Q:%.*]] = ge.cast %q : (tensor<2x4x6x8xf16>) -> tensor<2x4x6x8xf32>
+// CHECK: ge.flash_attention [[Q]], {{.*}}, %v scale 1.000000e+00
+func.func @wide_values(%q: tensor<2x4x6x8xf16>, %k: tensor<2x4x8x6xf16>, %v: tensor<2x4x6x8xf32>)
+    -> tensor<2x4x6x8xf32> {
+  %a = ge.matmul %q, %k : (tensor<2x4x6x8xf16>, tensor<2x4x8x6xf16>) -> tensor<2x4x6x6xf16>
+  %s = ge.cast %a : (tensor<2x4x6x6xf16>) -> tensor<2x4x6x6xf32>
+  %p = ge.softmax %s axis -1 : (tensor<2x4x6x6xf32>) -> tensor<2x4x6x6xf32>
+  %o = ge.matmul %p, %v : (tensor<2x4x6x6xf32>, tensor<2x4x6x8xf32>) -> tensor<2x4x6x8xf32>
+  func.return %o : tensor<2x4x6x8xf32>
+}

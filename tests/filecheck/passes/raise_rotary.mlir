@@ -86,3 +86,28 @@ func.func @returned_key(%x: !x, %c: tensor<2x3x4xf32>, %s: tensor<2x3x4xf32>) ->
   %o = ge.matmul %p, %x : (tensor<2x4x3x3xf32>, !x) -> !x
   func.return %o, %k : !x, !x
 }
+
+!n = tensor<2x4x3x8xf16>
+!m = tensor<2x4x3x4xf16>
+
+// In a wider type than what is turned: the value and what is turned are both cast to it.
+// CHECK-LABEL: func.func @widened
+// CHECK: %[[W:.*]] = ge.cast %x : (tensor<2x4x3x8xf16>) -> tensor<2x4x3x8xf32>
+// CHECK: ge.rotary_embedding %[[W]]
+func.func @widened(%x: !n, %f: tensor<2x3x4xf32>) -> !x {
+  %ff = ge.concat %f, %f axis -1 : (tensor<2x3x4xf32>, tensor<2x3x4xf32>) -> tensor<2x3x8xf32>
+  %cos = ge.cos %ff : (tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %sin = ge.sin %ff : (tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %c = ge.reshape %cos : (tensor<2x3x8xf32>) -> tensor<2x1x3x8xf32>
+  %s = ge.reshape %sin : (tensor<2x3x8xf32>) -> tensor<2x1x3x8xf32>
+  %w = ge.cast %x : (!n) -> !x
+  %xc = ge.mul %w, %c : (!x, tensor<2x1x3x8xf32>) -> !x
+  %a = ge.slice %x starts [0] ends [4] axes [3] steps [1] : (!n) -> !m
+  %b = ge.slice %x starts [4] ends [9223372036854775807] axes [3] steps [1] : (!n) -> !m
+  %n = ge.neg %b : (!m) -> !m
+  %t = ge.concat %n, %a axis -1 : (!m, !m) -> !n
+  %tw = ge.cast %t : (!n) -> !x
+  %ts = ge.mul %tw, %s : (!x, tensor<2x1x3x8xf32>) -> !x
+  %y = ge.add %xc, %ts : (!x, !x) -> !x
+  func.return %y : !x
+}
