@@ -96,8 +96,9 @@ class ConstantFoldPass(ModulePass):
         """Says why an op must not be evaluated, or None where it may."""
         size = result_bytes(op) or 0
         growth = size - (cone.leaf_bytes if cone.ops else operand_bytes(op))
-        if growth > self.max_growth:
-            return f"not folded: {growth} bytes more than its operands, at most {self.max_growth}"
+        most = 0 if cone.ops else self.max_growth
+        if growth > most:
+            return f"not folded: {growth} bytes more than its operands, at most {most}"
         if size > self.max_bytes:
             return f"not folded: {size} bytes, at most {self.max_bytes}"
         return None
