@@ -93,6 +93,10 @@ zoo: $(READY)  ## Compile, run and compare every model of the zoo
 	$(BIN)/python benchmarks/zoo_table.py
 	$(BIN)/python benchmarks/zoo_table.py --level 3 '*-static*'
 
+.PHONY: architectures
+architectures: $(READY)  ## Compile, run and compare the architectures that PyTorch exported
+	$(BIN)/python -m tests.architectures
+
 SEEDS ?= 10
 
 .PHONY: zoo-schedules

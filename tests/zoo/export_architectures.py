@@ -51,10 +51,11 @@ class Builder:
 
     Args:
         zoo: The zoo's script, as a module.
+        pictures: How many a model of vision is given; an exporter takes one for a constant.
     """
 
-    def __init__(self, zoo: Any):
-        self.zoo = zoo
+    def __init__(self, zoo: Any, pictures: int = 1):
+        self.zoo, self.pictures = zoo, pictures
         self.torch: Any = import_module("torch")
         self.transformers: Any = import_module("transformers")
 
@@ -77,7 +78,7 @@ class Builder:
         return self._text(model, kind)
 
     def _picture(self, model: Any, how: Any, size: int) -> Any:
-        pixels = self.torch.randn(1, 3, size, size)
+        pixels = self.torch.randn(self.pictures, 3, size, size)
         axes = {"pixels": {0: "batch"}}
         return self.zoo.Case(self.zoo.Flat(model, how), {"pixels": pixels}, ["y"], axes)
 
@@ -137,7 +138,7 @@ def main() -> None:
     sys.path.insert(0, str(args.zoo))
     zoo: Any = import_module("make_zoo")
     zoo.torch_modules()
-    builder = Builder(zoo)
+    builder = Builder(zoo, 2 if args.kind == "dyn" else 1)
     for name, (kind, options) in read_table().items():
         for exporter in EXPORTERS if not args.names or name in args.names else ():
             folder = TARGET / f"{name}.{exporter}-{args.kind}"
