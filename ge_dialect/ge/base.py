@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
     BoolAttr,
     DenseArrayBase,
     FloatAttr,
+    IntAttr,
     IntegerAttr,
     UnitAttr,
     f32,
@@ -33,6 +34,7 @@ from ge_dialect.ge.float_text import float_of
 from ge_dialect.ge.types import (
     Shape,
     compatible,
+    made_of,
     num_elements,
     show_shape,
     tensor_of,
@@ -276,10 +278,16 @@ def set_type(value: SSAValue, type_: Attribute) -> None:
     value._type = type_  # pyright: ignore[reportPrivateUsage]  # see above
 
 
+_HALF_RANGE = 1 << 63
+"""Numbers of `i64` from minus that on, below that, mean themselves."""
+
+
 @lru_cache(maxsize=4096, typed=True)
 def int_attr(value: int) -> IntegerAttr:
     """Returns an `i64` property."""
-    return IntegerAttr(value, i64)
+    if type(value) is not int or not -_HALF_RANGE <= value < _HALF_RANGE:
+        return IntegerAttr(value, i64)
+    return made_of(IntegerAttr, value=made_of(IntAttr, data=value), type=i64)
 
 
 def float_attr(value: float) -> FloatAttr:
