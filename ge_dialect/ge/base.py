@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cache, lru_cache
 from math import copysign
+from operator import attrgetter
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from xdsl.dialects.builtin import (
@@ -239,13 +240,31 @@ def format_of(op_class: type[IRDLOperation]) -> str | None:
     return op_class.get_irdl_definition().assembly_format if found is None else found
 
 
+_PARTS = attrgetter(
+    *("operands", "results", "properties", "attributes", "regions", "successors"),
+    *("options", "accessor_names", "custom_directives"),
+)
+"""What a format is checked against."""
+
+_PROGRAMS: dict[str, list[tuple[object, FormatProgram]]] = {}
+"""Formats that were read, of ops of equal parts once."""
+
+
 @cache
 def _program(op_class: type[FormattedOp]) -> FormatProgram:
     from xdsl.irdl.declarative_assembly_format import FormatProgram
 
     text = format_of(op_class)
     assert text is not None
-    return FormatProgram.from_str(text, op_class.get_irdl_definition())
+    definition = op_class.get_irdl_definition()
+    parts = _PARTS(definition)
+    known = _PROGRAMS.setdefault(text, [])
+    for other, program in known:
+        if other == parts:
+            return program  # which reads the class from the op, or is given it
+    program = FormatProgram.from_str(text, definition)
+    known.append((parts, program))
+    return program
 
 
 @cache
