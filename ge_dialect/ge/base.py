@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cache, lru_cache
 from math import copysign
-from operator import attrgetter
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from xdsl.dialects.builtin import (
@@ -32,6 +31,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.ge.dtypes import is_float, is_integer
 from ge_dialect.ge.float_text import float_of
+from ge_dialect.ge.formats import declare_format
 from ge_dialect.ge.types import (
     Shape,
     compatible,
@@ -44,10 +44,6 @@ from ge_dialect.ge.types import (
 )
 
 if TYPE_CHECKING:
-    from xdsl.irdl.declarative_assembly_format import FormatProgram
-    from xdsl.parser import Parser
-    from xdsl.printer import Printer
-
     from ge_dialect.printing import ExactPrinter
 
 Operand: TypeAlias = SSAValue | Operation | Sequence[SSAValue | Operation] | None
@@ -214,57 +210,6 @@ class GEOp(FormattedOp):
             if not compatible(result.type, inferred):
                 name = type(self).get_irdl_definition().results[0][0]
                 raise VerifyException(f"expected '{name}' of type {inferred}, got {result.type}")
-
-
-_FORMATS: dict[type, str] = {}
-
-
-def declare_format(op_class: type[FormattedOp], text: str) -> None:
-    """Gives a class its assembly format, which is read when an op is first parsed or printed."""
-
-    def parse(cls: type[FormattedOp], parser: Parser) -> IRDLOperation:
-        return _program(cls).parse(parser, cls)
-
-    def print_(self: FormattedOp, printer: Printer) -> None:
-        _program(type(self)).print(printer, self)
-
-    _FORMATS[op_class] = text
-    del op_class.assembly_format
-    setattr(op_class, "parse", classmethod(parse))  # noqa: B010  # as xDSL does it
-    op_class.print = print_
-
-
-def format_of(op_class: type[IRDLOperation]) -> str | None:
-    """Returns the assembly format of an op class, or None where it has none."""
-    found = next((_FORMATS[base] for base in op_class.__mro__ if base in _FORMATS), None)
-    return op_class.get_irdl_definition().assembly_format if found is None else found
-
-
-_PARTS = attrgetter(
-    *("operands", "results", "properties", "attributes", "regions", "successors"),
-    *("options", "accessor_names", "custom_directives"),
-)
-"""What a format is checked against."""
-
-_PROGRAMS: dict[str, list[tuple[object, FormatProgram]]] = {}
-"""Formats that were read, of ops of equal parts once."""
-
-
-@cache
-def _program(op_class: type[FormattedOp]) -> FormatProgram:
-    from xdsl.irdl.declarative_assembly_format import FormatProgram
-
-    text = format_of(op_class)
-    assert text is not None
-    definition = op_class.get_irdl_definition()
-    parts = _PARTS(definition)
-    known = _PROGRAMS.setdefault(text, [])
-    for other, program in known:
-        if other == parts:
-            return program  # which reads the class from the op, or is given it
-    program = FormatProgram.from_str(text, definition)
-    known.append((parts, program))
-    return program
 
 
 @cache
