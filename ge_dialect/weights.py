@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CHUNK_BYTES = 4 << 20
+SMALL_COPY = 64 << 10
+"""Bytes that are copied sooner than the kernel is asked what of them there is to copy."""
 DIGEST_BYTES = 16
 
 # One mapping a file, for as long as a view of it lives. The key holds what changes when a file is
@@ -73,14 +75,16 @@ class WeightSource:
     def write_to(self, file: IO[bytes]) -> None:
         """Appends the bytes to `file` at its position, a few MiB at a time.
 
-        Between two regular files the kernel copies, without the bytes entering this process.
+        Between two regular files the kernel copies what is not small, without the bytes entering
+        this process.
 
         Raises:
             GEError: The file of the weight is missing (GE0208) or too short (GE0209).
             OSError: `file` cannot be written.
         """
         with self._open() as source:
-            copied = _kernel_copy(source.fileno(), self.offset, self.length, file)
+            small = self.length <= SMALL_COPY
+            copied = 0 if small else _kernel_copy(source.fileno(), self.offset, self.length, file)
             for chunk in self._chunks(source, copied):
                 file.write(chunk)
 

@@ -11,7 +11,8 @@ from xdsl.ir import Attribute, Dialect, Operation
 from xdsl.irdl import IRDLOperation, OptionalDef, OptPropertyDef, VariadicDef
 
 from ge_dialect.ge import GE
-from ge_dialect.ge.base import FormattedOp, GEOp, format_of
+from ge_dialect.ge.base import FormattedOp, GEOp
+from ge_dialect.ge.formats import format_of
 from ge_dialect.ge_exec import GE_EXEC
 from ge_dialect.ge_exec.memory import PlacedOp
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.weights import CHUNK_BYTES, MemoryWeight, Weight, WeightSource
+from ge_dialect.weights import CHUNK_BYTES, SMALL_COPY, MemoryWeight, Weight, WeightSource
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,9 +56,11 @@ def test_an_empty_weight_needs_no_bytes(tmp_path: Path):
     assert source.view().tobytes() == target.getvalue() == b""
 
 
+@pytest.mark.parametrize("length", [300, SMALL_COPY, SMALL_COPY + 1])
 @pytest.mark.parametrize("mode", ["wb", "ab", "memory"])
-def test_write_to_appends_at_the_position(numbered: Path, tmp_path: Path, mode: str):
-    sources: list[Weight] = [WeightSource(str(numbered), 10, 300), MemoryWeight(b"abc")]
+def test_write_to_appends_at_the_position(numbered: Path, tmp_path: Path, mode: str, length: int):
+    numbered.write_bytes(bytes(range(251)) * 300)
+    sources: list[Weight] = [WeightSource(str(numbered), 10, length), MemoryWeight(b"abc")]
     path = tmp_path / "target.bin"
     with io.BytesIO() if mode == "memory" else open(path, mode) as target:
         target.write(b"head")
@@ -66,7 +68,7 @@ def test_write_to_appends_at_the_position(numbered: Path, tmp_path: Path, mode: 
             source.write_to(target)
         target.write(b"tail")
         written = target.getvalue() if isinstance(target, io.BytesIO) else b""
-    expected = b"head" + numbered.read_bytes()[10:310] + b"abctail"
+    expected = b"head" + numbered.read_bytes()[10 : 10 + length] + b"abctail"
     assert (written or path.read_bytes()) == expected
 
 

@@ -205,14 +205,14 @@ def _count_ops(self: BlockOps) -> int:
     """As `BlockOps.__len__`, which every list of ops asks for."""
     count, op = 0, self.block.first_op
     while op is not None:
-        count, op = count + 1, op.next_op
+        count, op = count + 1, op._next_op  # pyright: ignore[reportPrivateUsage]
     return count
 
 
 def _ops_from(op: Operation | None) -> Iterator[Operation]:
     """Yields an op and those behind it; one may be erased while it is looked at."""
     while op is not None:
-        following = op.next_op
+        following = op._next_op  # pyright: ignore[reportPrivateUsage]  # of the same class in xDSL
         yield op
         op = following
 
@@ -243,7 +243,7 @@ def _walk_from(op: Operation | None, *, alone: bool = False) -> Iterator[Operati
     where each region of one block has three."""
     behind: list[Operation] = []
     while op is not None:
-        following = None if alone else op.next_op
+        following = None if alone else op._next_op  # pyright: ignore[reportPrivateUsage]
         alone = False
         yield op
         regions = op.regions

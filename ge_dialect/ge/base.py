@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
     BoolAttr,
     DenseArrayBase,
     FloatAttr,
+    IntAttr,
     IntegerAttr,
     UnitAttr,
     f32,
@@ -30,9 +31,11 @@ from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.ge.dtypes import is_float, is_integer
 from ge_dialect.ge.float_text import float_of
+from ge_dialect.ge.formats import declare_format
 from ge_dialect.ge.types import (
     Shape,
     compatible,
+    made_of,
     num_elements,
     show_shape,
     tensor_of,
@@ -41,10 +44,6 @@ from ge_dialect.ge.types import (
 )
 
 if TYPE_CHECKING:
-    from xdsl.irdl.declarative_assembly_format import FormatProgram
-    from xdsl.parser import Parser
-    from xdsl.printer import Printer
-
     from ge_dialect.printing import ExactPrinter
 
 Operand: TypeAlias = SSAValue | Operation | Sequence[SSAValue | Operation] | None
@@ -213,39 +212,6 @@ class GEOp(FormattedOp):
                 raise VerifyException(f"expected '{name}' of type {inferred}, got {result.type}")
 
 
-_FORMATS: dict[type, str] = {}
-
-
-def declare_format(op_class: type[FormattedOp], text: str) -> None:
-    """Gives a class its assembly format, which is read when an op is first parsed or printed."""
-
-    def parse(cls: type[FormattedOp], parser: Parser) -> IRDLOperation:
-        return _program(cls).parse(parser, cls)
-
-    def print_(self: FormattedOp, printer: Printer) -> None:
-        _program(type(self)).print(printer, self)
-
-    _FORMATS[op_class] = text
-    del op_class.assembly_format
-    setattr(op_class, "parse", classmethod(parse))  # noqa: B010  # as xDSL does it
-    op_class.print = print_
-
-
-def format_of(op_class: type[IRDLOperation]) -> str | None:
-    """Returns the assembly format of an op class, or None where it has none."""
-    found = next((_FORMATS[base] for base in op_class.__mro__ if base in _FORMATS), None)
-    return op_class.get_irdl_definition().assembly_format if found is None else found
-
-
-@cache
-def _program(op_class: type[FormattedOp]) -> FormatProgram:
-    from xdsl.irdl.declarative_assembly_format import FormatProgram
-
-    text = format_of(op_class)
-    assert text is not None
-    return FormatProgram.from_str(text, op_class.get_irdl_definition())
-
-
 @cache
 def _is_plain(op_class: type[GEOp]) -> bool:
     """Whether an op has neither regions nor operands or results of any number."""
@@ -276,10 +242,16 @@ def set_type(value: SSAValue, type_: Attribute) -> None:
     value._type = type_  # pyright: ignore[reportPrivateUsage]  # see above
 
 
+_HALF_RANGE = 1 << 63
+"""Numbers of `i64` from minus that on, below that, mean themselves."""
+
+
 @lru_cache(maxsize=4096, typed=True)
 def int_attr(value: int) -> IntegerAttr:
     """Returns an `i64` property."""
-    return IntegerAttr(value, i64)
+    if type(value) is not int or not -_HALF_RANGE <= value < _HALF_RANGE:
+        return IntegerAttr(value, i64)
+    return made_of(IntegerAttr, value=made_of(IntAttr, data=value), type=i64)
 
 
 def float_attr(value: float) -> FloatAttr:

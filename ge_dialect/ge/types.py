@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from math import prod
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyTensorTypeConstr,
+    ArrayAttr,
+    IntAttr,
     TensorType,
     UnrankedTensorType,
 )
@@ -25,6 +27,7 @@ from ge_dialect.ge.dtypes import dtype_of
 from ge_dialect.ge.requirements import require
 from ge_dialect.symbols import DimExpr, DimLimitError, Relation, assumed, bounds, minimum
 
+AttributeT = TypeVar("AttributeT", bound=Attribute)
 TensorT: TypeAlias = TensorType[Attribute]
 MaybeDim: TypeAlias = int | DimExpr | None
 Shape: TypeAlias = tuple[MaybeDim, ...]
@@ -40,7 +43,17 @@ def tensor_type(element_type: Attribute, shape: Shape) -> TensorT:
     """Returns the tensor type of `shape`; equal arguments give the same object."""
     dynamic = [dim for dim in shape if not isinstance(dim, int)]
     sizes = [dim if isinstance(dim, int) else DYNAMIC_INDEX for dim in shape]
-    return TensorType(element_type, sizes, dims_encoding(dynamic))
+    encoding = dims_encoding(dynamic)
+    dims = ArrayAttr([made_of(IntAttr, data=size) for size in sizes])
+    return made_of(TensorType, shape=dims, element_type=element_type, encoding=encoding)
+
+
+def made_of(kind: type[AttributeT], **parts: object) -> AttributeT:
+    """Returns an attribute of parts that are right as its caller makes them: checking them takes
+    ten times as long as everything else."""
+    made = object.__new__(kind)
+    vars(made).update(parts)
+    return made
 
 
 def shape_of(type: TensorT) -> Shape:

@@ -124,7 +124,7 @@ class KernelBody:
             made: The step that makes them; None for an operand.
             is_result: Whether they leave the kernel.
         """
-        roles = {self.roles[step] for step in steps}
+        roles = [self.roles[step] for step in steps]
         used_by_product = Role.CONTRACT in roles
         by_product = made is not None and self.roles[made] is Role.CONTRACT
         tier = "l1" if used_by_product else "l0c" if by_product else "ub"
@@ -133,7 +133,7 @@ class KernelBody:
         if tier == "l0c" or (tier == "ub" and is_float(type_.element_type)):
             width = max(width, SUM_BYTES)
         first = min(steps, default=0) if made is None else min([*steps, made])
-        is_table = made is None and roles == {Role.MOVE}
+        is_table = made is None and bool(roles) and roles.count(Role.MOVE) == len(roles)
         in_hbm = value is owner if made is None else value in self.results
         return _Value(
             name,
@@ -193,6 +193,7 @@ class _Builder:
         self.body, self.ops, self.results = body, body.ops, body.results
         self.streams, self.table = streams, PieceTable(loose=streams.loose)
         self.loops: dict[Piece, int] = {}
+        self.runs: dict[SSAValue, Sequence[Sequence[Piece]]] = {}
         self.set = WorkingSet()
 
     def build(self) -> WorkingSet:
@@ -215,8 +216,10 @@ class _Builder:
             self.table.same(self.body.block.args[i], self.results[j])
         common = self._of_results()
         # From here on pieces are fixed, but neither joined nor divided: many dimensions are alike.
-        dims = (dim for dims in self.table.of_value.values() for dim in dims)
-        runs = list(dict.fromkeys([tuple(leaves(dim)) for dim in dims]))
+        self.runs = {
+            value: [leaves(dim) for dim in dims] for value, dims in self.table.of_value.items()
+        }
+        runs = list(dict.fromkeys(map(tuple, chain(*self.runs.values()))))
         self.followers = Followers(self.table, self.ops, self.results)
         self._fix_twins()
         while True:
@@ -235,9 +238,9 @@ class _Builder:
     def _fix_twins(self) -> None:
         """Fixes what two dimensions of a value share, as of a product of a tensor with itself: one
         loop would take its diagonal only."""
-        for dims in self.table.of_value.values():
+        for runs in self.runs.values():
             seen: set[Piece] = set()
-            for piece in leaves(chain(*dims)):
+            for piece in chain(*runs):
                 leader = self.followers.leader(piece)
                 if leader in seen:
                     leader.fixed = piece.fixed = True
@@ -303,7 +306,7 @@ class _Builder:
         tier, width, life = one.tier, one.width, one.life
         if one.owner in self.streams.held:  # there for turns in which it is not computed as well
             tier, width, life = SHARED_TIER, one.storage_width, (0, len(self.ops) - 1)
-        elif not one.is_result:
+        elif self.streams.passing and not one.is_result:
             life = (life[0], max([life[1], *(self.last[step] for step in one.reads)]))
         passing, cuts = one.owner in self.streams.passing, self._cuts(value)
         kept = not one.in_blocks if one.is_operand else bool(one.reads or cuts.loops)
@@ -330,11 +333,13 @@ class _Builder:
 
     def _cuts(self, value: SSAValue) -> Cuts:
         found = Cuts()
-        for dim in self.table.dims(value):
+        if (runs := self.runs.get(value)) is None:
+            runs = [leaves(dim) for dim in self.table.dims(value)]
+        for run in runs:
             terms: list[tuple[int, int]] = []
             halo: tuple[int, int] | None = None
             stride = 1
-            for piece in reversed(leaves(dim)):
+            for piece in reversed(run):
                 leader = self.followers.leader(piece)
                 if (loop := self.loops.get(leader)) is None:
                     found.base *= piece.size
@@ -346,7 +351,8 @@ class _Builder:
                     terms.append((loop, stride * reach.stride))
                     found.loops.append(loop)
                 stride *= piece.size
-            found.dims.append(tuple(reversed(terms)))
+            terms.reverse()
+            found.dims.append(tuple(terms))
             found.halos.append(halo)
         if 0 in tensor_of(value).get_shape():
             found.base = 0

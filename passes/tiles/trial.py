@@ -132,7 +132,7 @@ def _block(
     alias: Mapping[SSAValue, SSAValue],
     results: Collection[SSAValue] | None,
 ) -> Block:
-    """Returns a copy of the ops as the body of a kernel."""
+    """Returns a copy of the ops, which have no regions, as the body of a kernel."""
 
     def resolved(value: SSAValue) -> SSAValue:
         while (other := alias.get(value)) is not None:
@@ -140,7 +140,7 @@ def _block(
         return value
 
     made = {result for op in ops for result in op.results}
-    read = dict.fromkeys(resolved(operand) for op in ops for operand in op.operands)
+    read = dict.fromkeys([resolved(operand) for op in ops for operand in operands_of(op)])
     constants = {v: v.owner for v in read if isinstance(v.owner, ConstantOp) and _is_short(v)}
     outside = [value for value in read if value not in made and value not in constants]
     block = Block(arg_types=[value.type for value in outside])
@@ -149,8 +149,13 @@ def _block(
         block.add_op(copy := constant.clone())
         mapping[value] = copy.result
     for op in ops:
-        own = {operand: mapping[resolved(operand)] for operand in op.operands}
-        block.add_op(copy := op.clone(own))
+        copy = type(op).create(  # names and locations make no tiles
+            operands=[mapping[resolved(operand)] for operand in operands_of(op)],
+            result_types=[result.type for result in op.results],
+            properties=op.properties,
+            attributes=op.attributes,
+        )
+        block.add_op(copy)
         mapping.update(zip(op.results, copy.results, strict=True))
     if results is None:
         results = [value for op in ops for value in op.results if value not in read]

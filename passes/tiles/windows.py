@@ -38,7 +38,7 @@ class Followers:
 
     def leader(self, piece: Piece) -> Piece:
         """Returns the piece whose loop cuts another."""
-        return self.leaders.get(piece, (piece, 1))[0]
+        return piece if (found := self.leaders.get(piece)) is None else found[0]
 
     def reach(self, value: SSAValue, piece: Piece) -> Reach:
         """Returns how far the tile of a value reaches along a piece of it."""

@@ -100,8 +100,17 @@ def strip(data: Bytes, name: str, threshold: int = DEFAULT_THRESHOLD) -> Strippe
         raise GEError("GE0202", f"'{name}' is empty", hint="expected an ONNX model")
     scanner = _Scanner(data, name, threshold)
     pieces = scanner.message("ModelProto", 0, len(data), 0)
-    model = data[:] if pieces is None else b"".join(pieces)
+    if pieces is None:
+        return Stripped(data[:], ())
+    with memoryview(data) as view:
+        model = b"".join(
+            [one if isinstance(one, bytes) else view[one.start : one.stop] for one in pieces]
+        )
     return Stripped(model, tuple(scanner.ranges))
+
+
+_Piece: TypeAlias = bytes | range
+"""Bytes, or where they are in the file."""
 
 
 @dataclass
@@ -116,12 +125,12 @@ class _Scanner:
         # Without these bytes a node holds no big tensor, however long its metadata are.
         self.attribute = _LONG_ATTRIBUTE if self.threshold >= _LONG else _ATTRIBUTE
 
-    def message(self, kind: str, start: int, end: int, depth: int) -> list[bytes] | None:
+    def message(self, kind: str, start: int, end: int, depth: int) -> list[_Piece] | None:
         """Returns the message in pieces, without its big tensors; None where it has none."""
         if depth > _MAX_DEPTH:
             raise self.corrupt(start, f"messages nest deeper than {_MAX_DEPTH}")
         children = _CHILDREN[kind]
-        pieces: list[bytes] = []
+        pieces: list[_Piece] = []
         position = copied = start
         while position < end:
             if kind == "AttributeProto" and (run := _ITEMS.match(self.data, position, end)):
@@ -136,18 +145,18 @@ class _Scanner:
             ):
                 replaced = self.replace(child, number, content, after, depth)
                 if replaced is not None:
-                    pieces.append(self.data[copied:position])
+                    pieces.append(range(copied, position))
                     pieces.extend(replaced)
                     copied = after
             position = after
         if not pieces:
             return None
-        pieces.append(self.data[copied:end])
+        pieces.append(range(copied, end))
         return pieces
 
     def replace(
         self, child: str, number: int, start: int, end: int, depth: int
-    ) -> list[bytes] | None:
+    ) -> list[_Piece] | None:
         """Returns what stands for a field, tag included; None where it stays as it is."""
         if child == _RAW_DATA:
             self.ranges.append(RawRange(start, end - start))

@@ -1,0 +1,64 @@
+"""Assembly formats of ops, which are read when an op is first parsed or printed."""
+
+from __future__ import annotations
+
+from functools import cache
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from xdsl.irdl import IRDLOperation
+
+if TYPE_CHECKING:
+    from xdsl.irdl.declarative_assembly_format import FormatProgram
+    from xdsl.parser import Parser
+    from xdsl.printer import Printer
+
+_FORMATS: dict[type, str] = {}
+
+
+def declare_format(op_class: type[IRDLOperation], text: str) -> None:
+    """Gives a class its assembly format, which is read when an op is first parsed or printed."""
+
+    def parse(cls: type[IRDLOperation], parser: Parser) -> IRDLOperation:
+        return _program(cls).parse(parser, cls)
+
+    def print_(self: IRDLOperation, printer: Printer) -> None:
+        _program(type(self)).print(printer, self)
+
+    _FORMATS[op_class] = text
+    del op_class.assembly_format
+    setattr(op_class, "parse", classmethod(parse))  # noqa: B010  # as xDSL does it
+    op_class.print = print_
+
+
+def format_of(op_class: type[IRDLOperation]) -> str | None:
+    """Returns the assembly format of an op class, or None where it has none."""
+    found = next((_FORMATS[base] for base in op_class.__mro__ if base in _FORMATS), None)
+    return op_class.get_irdl_definition().assembly_format if found is None else found
+
+
+_PARTS = attrgetter(
+    *("operands", "results", "properties", "attributes", "regions", "successors"),
+    *("options", "accessor_names", "custom_directives"),
+)
+"""What a format is checked against."""
+
+_PROGRAMS: dict[str, list[tuple[object, FormatProgram]]] = {}
+"""Formats that were read, of ops of equal parts once."""
+
+
+@cache
+def _program(op_class: type[IRDLOperation]) -> FormatProgram:
+    from xdsl.irdl.declarative_assembly_format import FormatProgram
+
+    text = format_of(op_class)
+    assert text is not None
+    definition = op_class.get_irdl_definition()
+    parts = _PARTS(definition)
+    known = _PROGRAMS.setdefault(text, [])
+    for other, program in known:
+        if other == parts:
+            return program  # which reads the class from the op, or is given it
+    program = FormatProgram.from_str(text, definition)
+    known.append((parts, program))
+    return program
