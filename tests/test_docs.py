@@ -42,10 +42,10 @@ NO_EXAMPLE = ("ge-set-target", "ge-verify-plan", "ge-verify-events")
 
 READERS_PASSES = {"ge-report-host-calls"}
 OTHER_FLAGS = {
-    *("--port", "--reference", "--work", "--repeat", "--check-prefix", "--markdown"),
-    *("--all", "--peers", "--layers", "--root", "--models", "--tools", "--count"),
+    *("--port", "--reference", "--work", "--repeat", "--check-prefix", "--markdown", "--write"),
+    *("--all", "--peers", "--layers", "--root", "--models", "--tools", "--count", "--kind"),
 }
-"""Of the benchmarks and of FileCheck."""
+"""Of the benchmarks, of FileCheck and of programs of the tests."""
 
 EXAMPLE = re.compile(r"```mlir\n(.*?)```\n\n`-p ([^`]*)` gives\n\n```mlir\n(.*?)```", re.DOTALL)
 COMMANDS = re.findall(r"^\$ (.*)\n((?:(?!```|\$ ).*\n)*)", TEXTS["README.md"], re.MULTILINE)
