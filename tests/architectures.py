@@ -116,8 +116,7 @@ exporters write them (`.ts`: TorchScript, `.dynamo`), of fixed sizes and with sy
 makes them (with torch, transformers and timm), `python -m tests.architectures --write` this page.
 
 Kernels of equal bodies count once under *one op each*; *spelled out* are sites that only a spelling
-of a composite has. What is left there mixes heads between product and softmax, or softmax and
-product, and is no attention.
+of a composite has.
 
 | model | ops | kernels | one op each | spelled out | difference |
 | --- | --- | --- | --- | --- | --- |
