@@ -20,7 +20,7 @@ from ge_dialect import remarks
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.indexing import ShapeOp, SizeOp
 from ge_dialect.ge.structure import FusionOp, HostCallOp
-from ge_dialect.ge.symbolic import data_ranges
+from ge_dialect.ge.symbolic import data_ranges, function_of
 from ge_dialect.ge.types import is_tensor, shape_of, show_shape, value_shape
 from ge_dialect.interpreters.folding import replace_by_constants
 from ge_dialect.passes import rewrites, statistics
@@ -113,9 +113,7 @@ def _hides_a_size(op: HostCallOp, dims: SymbolicDims) -> bool:
 
     The op would no longer read anything that tells the size.
     """
-    function = op.parent_op()
-    while function is not None and not isinstance(function, FuncOp):
-        function = function.parent_op()
+    function = function_of(op)
     if function is None or not (data := data_ranges(function)):
         return False
     told = {

@@ -65,8 +65,7 @@ class ConstantFoldPass(ModulePass):
             if _is_empty(op):
                 folded += _fold_empty(op)
             elif (
-                not isinstance(op, ConstantOp)
-                and (cone := cones.cone_of(op)) is not None
+                (cone := cones.cone_of(op)) is not None
                 and may_evaluate(op)
                 and not op.has_trait(IsolatedFromAbove)
             ):

@@ -51,32 +51,6 @@ class Filled:
 @dataclass(eq=False)
 class Same:
     value: int = 1
-
-@dataclass
-class Late(Plain):
-    before: int = 0
-    after: list[int] = field(default_factory=list, init=False)
-    a: list[int] = field(default_factory=lambda: [7])
-    e: str = field(default="e", kw_only=True)
-    f: dict[str, int] = field(default_factory=dict, kw_only=True)
-
-@dataclass(frozen=True, kw_only=True)
-class Sealed:
-    _1: int
-    _2: list[int] = field(default_factory=list)
-    set: int = 3
-
-    def __post_init__(self):
-        object.__setattr__(self, "set", self.set + 1)
-
-@dataclass(frozen=True, kw_only=True)
-class Twin:
-    _2: int
-    _1: list[int] = field(default_factory=list)
-    get: int = 4
-
-    def __post_init__(self):
-        object.__setattr__(self, "get", self.get + 2)
 """
 
 CHECKS = """
@@ -98,14 +72,6 @@ loop = Plain()
 loop.value = loop
 print(loop, Plain(1) == Plain(1), Same() == Same(), Same(2))
 print(Point.__init__.__name__, Point.__eq__.__qualname__, Named.__hash__.__qualname__)
-for attempt in (lambda: Late(), lambda: Late([1], e="x", f={}), lambda: Late([1], {}, 1, 2)):
-    try:
-        print(attempt())
-    except TypeError as error:
-        print(error)
-print(Late([1], before=3), Late([1], 1, [2]).f)
-print(Sealed(_1=1), Sealed(_2=[1], _1=5, set=6), Twin(_2=1), Twin(_1=2, _2=[3], get=4))
-print([(one.__init__.__defaults__, one.__init__.__kwdefaults__) for one in (Point, Sealed, Same)])
 class Child(Point):
     pass
 print(Child(4), Child(4) == Child(4), Child(4) == Point(4))

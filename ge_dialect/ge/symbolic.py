@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ge_dialect.ge.attributes import GuardAttr, SymbolAttr
@@ -61,6 +62,14 @@ def symbol_ranges(function: Operation) -> dict[str, SymbolRange]:
 def data_ranges(function: Operation) -> dict[str, SymbolRange]:
     """Returns what a function declares of the sizes that depend on data."""
     return _declared(function, DATA_SYMBOLS)
+
+
+def function_of(op: Operation) -> FuncOp | None:
+    """Returns the function that an op is in, or None."""
+    outer = op.parent_op()
+    while outer is not None and not isinstance(outer, FuncOp):
+        outer = outer.parent_op()
+    return outer
 
 
 def assuming_ranges(module: Operation) -> AbstractContextManager[None]:

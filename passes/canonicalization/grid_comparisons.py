@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter
 
@@ -21,7 +20,7 @@ from ge_dialect.ge.binary import (
     LessEqualOp,
     LessOp,
 )
-from ge_dialect.ge.symbolic import data_ranges, symbol_ranges
+from ge_dialect.ge.symbolic import data_ranges, function_of, symbol_ranges
 from ge_dialect.ge.types import value_shape
 from ge_dialect.passes.canonicalization.filled import broadcast_number, is_symbolic
 from ge_dialect.passes.canonicalization.index_grids import Affine, Follower
@@ -38,9 +37,7 @@ COMPARISONS = (LessEqualOp, LessOp, GreaterEqualOp, GreaterOp)
 
 def ranges_at(op: Operation) -> Mapping[str, SymbolRange]:
     """Returns what is known of the symbols of the function that an op is in."""
-    function = op.parent_op()
-    while function is not None and not isinstance(function, FuncOp):
-        function = function.parent_op()
+    function = function_of(op)
     return {} if function is None else symbol_ranges(function) | data_ranges(function)
 
 

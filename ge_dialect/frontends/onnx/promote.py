@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import (
     StringAttr,
     TensorType,
 )
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
 
 from ge_dialect.frontends.onnx.convert import find_converter
@@ -29,7 +28,7 @@ from ge_dialect.frontends.onnx.convert.node import (
 )
 from ge_dialect.ge.host import absent_slots, onnx_domain
 from ge_dialect.ge.structure import HostCallOp
-from ge_dialect.ge.symbolic import bind_values, data_ranges
+from ge_dialect.ge.symbolic import bind_values, data_ranges, function_of
 from ge_dialect.ge.types import TensorT, is_tensor, shape_of
 from ge_dialect.locations import location_name
 from ge_dialect.symbols import Dim, symbol, symbols_of
@@ -81,9 +80,7 @@ def promote(op: HostCallOp, dims: SymbolicDims | None = None) -> Sequence[SSAVal
 def _put_sizes(op: HostCallOp, values: Sequence[SSAValue]) -> None:
     """Puts in place of symbols for sizes that a host call told what they are now: nobody would
     tell them any more."""
-    function = op.parent_op()
-    while function is not None and not isinstance(function, FuncOp):
-        function = function.parent_op()
+    function = function_of(op)
     if function is None or not (data := data_ranges(function)):
         return
     told: dict[str, Dim] = {}

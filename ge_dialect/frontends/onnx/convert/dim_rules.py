@@ -165,9 +165,7 @@ def _product(op: ReduceProdOp, known: Sequence[Known]) -> Known | None:
     return _array([known_product(items)])
 
 
-def _negated(_: Operation, known: Sequence[Known]) -> Known:
-    negate = lifted(lambda a, b: product([a, b]))
-    return np.asarray(np.frompyfunc(lambda dim: negate(-1, dim), 1, 1)(known[0]), object)
+_subtracted = _binary(lambda a, b: a - b)
 
 
 RULES: dict[type[Operation], Rule] = {
@@ -182,8 +180,8 @@ RULES: dict[type[Operation], Rule] = {
     SelectOp: _select,
     ReduceProdOp: _product,
     AddOp: _binary(lambda a, b: a + b),
-    SubOp: _binary(lambda a, b: a - b),
-    NegOp: _negated,
+    SubOp: _subtracted,
+    NegOp: lambda op, known: _subtracted(op, (np.asarray(0, object), known[0])),
     MulOp: _binary(lambda a, b: product([a, b])),
     DivOp: _binary(_divide),
     ModOp: _binary(_modulo),

@@ -12,7 +12,7 @@ from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
 from ge_dialect.ge import movement, pieces, rearrange
 from ge_dialect.ge.binary import AddOp
 from ge_dialect.ge.constants import constant_ints
-from ge_dialect.ge.extents import OPEN_END, sum_dims
+from ge_dialect.ge.extents import OPEN_END, bounded, sum_dims
 from ge_dialect.ge.indexing import GatherOp
 from ge_dialect.ge.rearrange import RangeOp
 from ge_dialect.ge.types import (
@@ -24,7 +24,7 @@ from ge_dialect.ge.types import (
     tensor_type,
     value_shape,
 )
-from ge_dialect.symbols import DimLimitError, assumed, bounds, maximum, minimum, simplify
+from ge_dialect.symbols import assumed, bounds, maximum, minimum, simplify
 
 
 def typed_like(node: Node, shape: Sequence[MaybeDim]) -> list[TensorT]:
@@ -149,10 +149,7 @@ def _sliced(size: MaybeDim, start: MaybeDim, end: MaybeDim, step: int) -> MaybeD
     first, last = _place(start, size), _place(end, size)
     if first is None or last is None or step < 1:
         return None
-    try:
-        return steps_between(first, last, step)
-    except DimLimitError:
-        return None
+    return steps_between(first, last, step)
 
 
 def _place(bound: MaybeDim, size: MaybeDim) -> MaybeDim:
@@ -163,13 +160,10 @@ def _place(bound: MaybeDim, size: MaybeDim) -> MaybeDim:
     if isinstance(bound, int) and bound >= OPEN_END:
         return size
     low, high = bounds(bound, assumed())
-    try:
-        if low >= 0:
-            return simplify(minimum(bound, size), assumed())
-        if high is not None and high < 0:
-            return simplify(maximum(size + bound, 0), assumed())
-    except DimLimitError:
-        pass
+    if low >= 0:
+        return bounded(lambda: simplify(minimum(bound, size), assumed()))
+    if high is not None and high < 0:
+        return bounded(lambda: simplify(maximum(size + bound, 0), assumed()))
     return None
 
 
