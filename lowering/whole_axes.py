@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ge_dialect.ge.attention import DropoutOp, FlashAttentionOp, RotaryEmbeddingOp
+from ge_dialect.ge.attention import FlashAttentionOp, RotaryEmbeddingOp
 from ge_dialect.ge.base import FusionKind, GEOp
 from ge_dialect.ge.channel_normalization import BatchNormOp, GroupNormOp, InstanceNormOp
 from ge_dialect.ge.contractions import GemmOp, MatmulOp
 from ge_dialect.ge.convolution import WindowContractionOp
+from ge_dialect.ge.dropout import DropoutOp
 from ge_dialect.ge.indexing import GatherOp
 from ge_dialect.ge.integer_contractions import MatmulIntegerOp
 from ge_dialect.ge.movement import BroadcastToOp, ReshapeOp, TileOp, TransposeOp
@@ -84,7 +85,10 @@ def _product_axes(op: GEOp, index: int, rank: int) -> Iterable[int]:
             if index == 1:
                 return (1,) if op.trans_b is not None else (0,)
             return ()
-        case _:  # an attention: q, k, v, mask
+        case _:  # an attention: q, k, v, mask; a sink is cut as heads are
+            assert isinstance(op, FlashAttentionOp)
+            if op.operands[index] is op.sink:
+                return ()
             return ((3,), (2, 3), (2, 3), (rank - 1,))[index]
 
 

@@ -14,8 +14,8 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter
 
 from ge_dialect import remarks
-from ge_dialect.ge.attention import DropoutOp
 from ge_dialect.ge.constants import ConstantOp, constant_scalar
+from ge_dialect.ge.dropout import DropoutOp
 from ge_dialect.ge.movement import BroadcastToOp
 from ge_dialect.ge.types import value_shape
 from ge_dialect.passes.driver import Driver, Rewrite, can_stand_for

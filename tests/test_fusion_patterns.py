@@ -9,8 +9,8 @@ import pytest
 from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, StringAttr, UnitAttr, f16, f32, i64
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.ge.attention import DropoutOp
 from ge_dialect.ge.binary import AddOp, MulOp, SubOp
+from ge_dialect.ge.dropout import DropoutOp
 from ge_dialect.ge.elementwise import CastOp
 from ge_dialect.ge.normalization import LayerNormOp
 from ge_dialect.ge.reductions import SoftmaxOp

@@ -12,9 +12,9 @@ from xdsl.dialects.builtin import FloatAttr, ModuleOp, StringAttr, f16, f32
 from ge_dialect import remarks
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.activations import LeakyReluOp
-from ge_dialect.ge.attention import DropoutOp
 from ge_dialect.ge.binary import AddOp, MulOp, SubOp
 from ge_dialect.ge.contractions import MatmulOp
+from ge_dialect.ge.dropout import DropoutOp
 from ge_dialect.ge.normalization import LayerNormOp
 from ge_dialect.ge.reductions import SoftmaxOp
 from ge_dialect.ge.structure import FusionOp

@@ -5,11 +5,14 @@ from typing import Any
 import numpy as np
 import pytest
 from xdsl.dialects.builtin import f32, f64
+from xdsl.ir import SSAValue
 from xdsl.traits import is_side_effect_free
 from xdsl.utils.exceptions import VerifyException
 
-from ge_dialect.ge.attention import DropoutOp, FlashAttentionOp, RotaryEmbeddingOp
+from ge_dialect.ge.attention import FlashAttentionOp, RotaryEmbeddingOp
+from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import array_constant
+from ge_dialect.ge.dropout import DropoutOp
 from tests.kernel_reference import F16, F32, F64, Array, assert_same, random, reference
 from tests.op_checks import run, value
 
@@ -66,6 +69,35 @@ def test_zero_nan_takes_all_weights_of_a_query() -> None:
     v[:, :, 0] = np.inf  # 0 times which is NaN, as in the product that the op stands for
     (found,) = run(FlashAttentionOp, q, k, v, scale=1.0, zero_nan=True)
     assert np.isnan(found[:, :, 2]).all()
+
+
+@pytest.mark.parametrize("mask", [None, "keep", "add"])
+@pytest.mark.parametrize("dtype", [F16, F32, F64], ids=str)
+def test_a_sink_is_one_key_more_whose_value_is_0(dtype: Any, mask: str | None) -> None:
+    q, k, v = _operands(dtype)
+    sink = random(dtype, 4, seed=3)
+    chosen = random(np.bool_, 5, 7) if mask == "keep" else random(F32, 5, 7)
+    masks = None if mask is None else chosen
+
+    def build(q: SSAValue, k: SSAValue, v: SSAValue, mask: SSAValue | None, sink: SSAValue) -> GEOp:
+        return FlashAttentionOp(q, k, v, mask, sink=sink, scale=0.25)
+
+    (found,) = run(build, q, k, v, masks, sink)
+    keys = np.repeat(k.astype(F64), 2, axis=1)
+    scores = 0.25 * (q.astype(F64) @ np.swapaxes(keys, -1, -2))
+    if mask is not None:
+        scores = np.where(chosen, scores, -np.inf) if mask == "keep" else scores + chosen
+    scores = np.exp(np.concatenate([scores, np.zeros((2, 4, 5, 1))], axis=-1))
+    scores[..., -1] = np.exp(sink.astype(F64))[:, None]
+    weights = (scores / scores.sum(axis=-1, keepdims=True))[..., :-1]
+    expected = weights @ np.repeat(v.astype(F64), 2, axis=1)
+    assert_same(found, expected.astype(dtype), dtype, ulps=32, scale=2)
+
+
+def test_there_is_a_sink_for_each_head() -> None:
+    q, k, v = (value(x) for x in _operands())
+    with pytest.raises(VerifyException, match="sink"):
+        FlashAttentionOp(q, k, v, sink=value(random(F32, 2)), scale=1.0)
 
 
 def test_there_is_one_guard_at_most() -> None:

@@ -18,11 +18,12 @@ from xdsl.ir import SSAValue
 
 from ge_dialect import remarks
 from ge_dialect.diagnostics import GEError
-from ge_dialect.ge.attention import DropoutOp, FlashAttentionOp
+from ge_dialect.ge.attention import FlashAttentionOp
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.binary import AddOp, DivOp, MulOp, PowOp, SubOp
 from ge_dialect.ge.constants import ConstantOp, array_constant, float_constant
 from ge_dialect.ge.contractions import MatmulOp
+from ge_dialect.ge.dropout import DropoutOp
 from ge_dialect.ge.dtypes import from_numpy
 from ge_dialect.ge.elementwise import CastOp, SelectOp
 from ge_dialect.ge.movement import BroadcastToOp, ReshapeOp, TransposeOp

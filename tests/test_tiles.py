@@ -69,6 +69,8 @@ PLAIN = {
     "attention": "%y = ge.flash_attention %q, %k, %v mask %m scale 0.5 causal causal_offset 2"
     " nan_guard : (tensor<2x4x6x3xf32>, tensor<2x2x8x3xf32>, tensor<2x2x8x5xf32>,"
     " tensor<2x1x6x8xf32>) -> tensor<2x4x6x5xf32>",
+    "sinks": "%y = ge.flash_attention %q, %k, %v sink %s : tensor<4xf32> scale 0.5"
+    " : (tensor<2x4x6x3xf32>, tensor<2x2x8x3xf32>, tensor<2x2x8x5xf32>) -> tensor<2x4x6x5xf32>",
     "rotary": "%y = ge.rotary_embedding %x, %c, %s num_heads 0 rotary_dim 0"
     " : (tensor<2x3x4x6xf32>, tensor<2x4x3xf32>, tensor<2x4x3xf32>) -> tensor<2x3x4x6xf32>",
     "nothing beside": "%e = ge.constant dense<> : tensor<4x0xf32>"
@@ -245,9 +247,12 @@ def test_rows_are_cut_where_windows_slide(name: str) -> None:
     assert len(rows) == (2 if name in ROWS_CUT else 0)
 
 
+@pytest.mark.parametrize("sunk", [False, True])
 @pytest.mark.parametrize("guard", ["", "nan_guard", "zero_nan"])
 @pytest.mark.parametrize("block", [8, 3, 1])
-def test_attention_in_blocks_treats_masked_queries_alike(block: int, guard: str) -> None:
+def test_attention_in_blocks_treats_masked_queries_alike(
+    block: int, guard: str, sunk: bool
+) -> None:
     random = np.random.default_rng(1)
     q, k, v = (random.normal(size=(1, 2, n, 4)).astype(np.float32) for n in (5, 8, 8))
     mask = random.normal(size=(1, 1, 5, 8)).astype(np.float32)
@@ -259,9 +264,10 @@ def test_attention_in_blocks_treats_masked_queries_alike(block: int, guard: str)
     rules = Rules(None, 0.5, None, 2.0, masked_fill=False, nan_guard=nan_guard, zero_nan=zero_nan)
     blocks = [(start, min(start + block, 8)) for start in range(0, 8, block)]
     scratch = (np.empty(80, np.float32), np.empty(80, np.float32))
-    found = attend_in_blocks(q, k, v, mask, rules, 0, blocks, scratch)
+    sink = np.array([0.5, -np.inf], np.float32) if sunk else None
+    found = attend_in_blocks(q, k, v, mask, rules, 0, blocks, scratch, sink)
     wanted = flash_attention(
-        q, k, v, mask, scale=0.5, softcap=2.0, nan_guard=nan_guard, zero_nan=zero_nan
+        q, k, v, mask, sink=sink, scale=0.5, softcap=2.0, nan_guard=nan_guard, zero_nan=zero_nan
     )
     np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
 

@@ -11,16 +11,16 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from ge_dialect.ge.activations import HardSigmoidOp, SigmoidOp, SoftplusOp, TanhOp
-from ge_dialect.ge.attention import DropoutOp
-from ge_dialect.ge.binary import AddOp, DivOp, MulOp, SubOp
+from ge_dialect.ge.binary import AddOp, DivOp, MulOp, PowOp, SubOp
 from ge_dialect.ge.channel_normalization import InstanceNormOp
 from ge_dialect.ge.constants import constant_scalar
 from ge_dialect.ge.contractions import MatmulOp
+from ge_dialect.ge.dropout import DropoutOp
 from ge_dialect.ge.elementwise import CastOp, ClipOp, SelectOp
 from ge_dialect.ge.movement import ReshapeOp
 from ge_dialect.ge.pieces import ConcatOp
 from ge_dialect.ge.reductions import ReduceMeanOp, ReduceSumOp, SoftmaxOp
-from ge_dialect.ge.unary import ErfOp, ExpOp, NegOp, RsqrtOp, SqrtOp
+from ge_dialect.ge.unary import ErfOp, ExpOp, NegOp, ReciprocalOp, RsqrtOp, SqrtOp
 
 _PASSING = (CastOp, ReshapeOp, SelectOp, DropoutOp)
 
@@ -50,17 +50,26 @@ def _attention(op: Operation) -> str | None:
 
 
 def _norm(op: Operation) -> str | None:
-    """The root of a mean of squares and a constant."""
-    add = op.operands[0].owner
-    if not isinstance(add, AddOp):
+    """The root of a mean of squares, with or without a constant, by which those are divided."""
+    if isinstance(op, PowOp) and constant_scalar(op.rhs) not in (0.5, -0.5):
         return None
-    for mean, epsilon in ((add.lhs, add.rhs), (add.rhs, add.lhs)):
-        if constant_scalar(epsilon) is None or not isinstance(mean.owner, ReduceMeanOp):
+    add = op.operands[0].owner
+    for mean in add.operands if isinstance(add, AddOp) else op.operands[:1]:
+        if not isinstance(mean.owner, ReduceMeanOp):
             continue
         square = mean.owner.input.owner
-        if isinstance(square, MulOp) and square.lhs is square.rhs:
+        if isinstance(square, MulOp) and square.lhs is square.rhs and _scales(op, square.lhs):
             return "layer_norm" if isinstance(square.lhs.owner, SubOp) else "rms_norm"
     return None
+
+
+def _scales(root: Operation, value: SSAValue) -> bool:
+    """Whether a root, or its reciprocal, meets a value in a product or quotient."""
+    users = _users(root.results[0])
+    users += [
+        far for user in users if isinstance(user, ReciprocalOp) for far in _users(user.result)
+    ]
+    return any(isinstance(user, MulOp | DivOp) and value in user.operands for user in users)
 
 
 def _group_norm(op: Operation) -> str | None:
@@ -124,6 +133,7 @@ _TESTS: dict[type[Operation], Callable[[Operation], str | None]] = {
     SoftmaxOp: _attention,
     SqrtOp: _norm,
     RsqrtOp: _norm,
+    PowOp: _norm,
     InstanceNormOp: _group_norm,
     ErfOp: _gelu,
     TanhOp: _tanh,

@@ -1,11 +1,11 @@
-"""Attention, rotary position embedding and dropout."""
+"""Attention and rotary position embedding."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import UnitAttr, f32, f64, i1
+from xdsl.dialects.builtin import UnitAttr, f32, f64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -18,7 +18,7 @@ from xdsl.irdl import (
     result_def,
     traits_def,
 )
-from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind, Pure
+from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.ge.attention_dims import attention_dims
@@ -36,15 +36,14 @@ from ge_dialect.ge.base import (
     int_attr,
     same_element_types,
 )
-from ge_dialect.ge.constants import constant_scalar
 from ge_dialect.ge.dims import expect_broadcasts_to, merge_dims
 from ge_dialect.ge.dtypes import is_bool, is_float
+from ge_dialect.ge.indexing import expect_shape
 from ge_dialect.ge.types import (
     MaybeDim,
     RankedTensor,
     Shape,
     num_elements,
-    show_shape,
     static_shape,
     tensor_of,
     tensor_type,
@@ -62,6 +61,7 @@ class FlashAttentionOp(GEOp):
     | `k`               | `[B, Hk, T, D]`               | `T`                        |
     | `v`               | `[B, Hk, T, Dv]`              | `T`                        |
     | `mask`            | broadcasts to `[B, H, S, T]`  | i1 (true keeps), or floats |
+    | `sink`            | `[H]`                         | floats                     |
     | `result`          | `[B, H, S, Dv]`               | `T`                        |
 
     In this order: scores are multiplied by `scale`; with `softcap` c they become
@@ -71,6 +71,8 @@ class FlashAttentionOp(GEOp):
     infinity to its score, as in ONNX, so that a score of NaN shows; with `masked_fill` it puts
     minus infinity in its place. A query that keeps no key gives NaN, as softmax does, or 0 with
     `nan_guard`; with `zero_nan` weights that are NaN become 0, whatever made them so.
+    `sink` is the score of one key more of each head, as it is, whose value is 0: what a query does
+    not want to give to any key goes there.
     Where H is greater than Hk, groups of H / Hk consecutive query heads share a key head. Scores,
     softmax and sums are of the type `accumulate`; one rounding to `T` at the end.
 
@@ -82,8 +84,10 @@ class FlashAttentionOp(GEOp):
     - (C5) `accumulate` is f32 or f64, f64 if `T` is.
     - (C6) `softcap` is greater than 0; `causal_offset` comes with `causal`; there is at most one of
       `nan_guard` and `zero_nan`.
+    - (C7) `sink` holds floats, one a head.
 
-    Source: Dao et al., "FlashAttention" (2022), section 3; ONNX `Attention`, version 24.
+    Source: Dao et al., "FlashAttention" (2022), section 3; ONNX `Attention`, version 24; of sinks
+    OpenAI, "gpt-oss-120b & gpt-oss-20b Model Card" (2025), section 2.
 
     Example:
     ```mlir
@@ -94,7 +98,7 @@ class FlashAttentionOp(GEOp):
 
     name = "ge.flash_attention"
     GE_TYPE: ClassVar = "FlashAttentionScore"
-    GE_INPUTS: ClassVar = ("query", "key", "value", "atten_mask")
+    GE_INPUTS: ClassVar = ("query", "key", "value", "atten_mask", "sink")
     GE_OUTPUTS: ClassVar = ("attention_out",)
     FUSION_KIND: ClassVar = FusionKind.CONTRACTION
     ENGINE: ClassVar = Engine.CUBE
@@ -103,6 +107,7 @@ class FlashAttentionOp(GEOp):
     k = operand_def(RankedTensor)
     v = operand_def(RankedTensor)
     mask = opt_operand_def(RankedTensor)
+    sink = opt_operand_def(RankedTensor)
     scale = prop_def(F32Attr)
     causal = opt_prop_def(UnitAttr)
     causal_offset = opt_prop_def(I64Attr)
@@ -113,13 +118,15 @@ class FlashAttentionOp(GEOp):
     accumulate = prop_def(eq(f32) | eq(f64), default_value=f32)
     result = result_def(RankedTensor)
 
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(Pure())
 
     assembly_format = (
-        "$q `,` $k `,` $v (`mask` $mask^)? `scale` $scale (`causal` $causal^)?"
-        " (`causal_offset` $causal_offset^)? (`softcap` $softcap^)?"
+        "$q `,` $k `,` $v (`mask` $mask^)? (`sink` $sink^ `:` type($sink))? `scale` $scale"
+        " (`causal` $causal^)? (`causal_offset` $causal_offset^)? (`softcap` $softcap^)?"
         " (`masked_fill` $masked_fill^)? (`nan_guard` $nan_guard^)? (`zero_nan` $zero_nan^)?"
-        " (`accumulate` $accumulate^)? attr-dict `:` functional-type(operands, results)"
+        " (`accumulate` $accumulate^)? attr-dict"
+        " `:` `(` type($q) `,` type($k) `,` type($v) (`,` type($mask)^)? `)` `->` type($result)"
     )
 
     def __init__(
@@ -130,6 +137,7 @@ class FlashAttentionOp(GEOp):
         mask: SSAValue | Operation | None = None,
         *,
         scale: float,
+        sink: SSAValue | Operation | None = None,
         causal: bool = False,
         causal_offset: int | None = None,
         softcap: float | None = None,
@@ -141,7 +149,7 @@ class FlashAttentionOp(GEOp):
         """Builds the op; `accumulate` is by default f64 for operands of f64, else f32."""
         wide = tensor_of(SSAValue.get(q)).element_type == f64
         super().__init__(
-            [q, k, v, mask],
+            [q, k, v, mask, sink],
             {
                 "scale": float_attr(scale),
                 "causal": flag_attr(causal),
@@ -159,6 +167,7 @@ class FlashAttentionOp(GEOp):
         element_type = same_element_types(self.q, self.k, self.v)  # (C1)
         batch, heads, rows, columns, depth = attention_dims(self.q, self.k, self.v)  # (C2, C3)
         self._check_mask((batch, heads, rows, columns))
+        self._check_sink(heads)
         if element_type == f64 and self.accumulate != f64:  # (C5)
             raise VerifyException(f"expected 'accumulate' f64 for f64, got {self.accumulate}")
         if self.softcap is not None and not self.softcap.value.data > 0:  # (C6)
@@ -176,6 +185,12 @@ class FlashAttentionOp(GEOp):
         if not is_bool(element_type) and not is_float(element_type):  # (C4)
             raise VerifyException(f"expected 'mask' of i1 or floats, got {element_type}")
         expect_broadcasts_to(self.mask, scores, "mask")
+
+    def _check_sink(self, heads: MaybeDim) -> None:
+        if self.sink is None:
+            return
+        expect_float(self.sink, "sink")  # (C7)
+        expect_shape(self.sink, (heads,), "sink")
 
     def flops(self) -> int:
         """Both products, and the softmax as `ge.softmax` counts it; the causal half is counted."""
@@ -292,102 +307,3 @@ class RotaryEmbeddingOp(GEOp):
 
     def flops(self) -> int:
         return 3 * (num_elements(self.input.type) or 0)
-
-
-class DropoutEffects(MemoryEffect):
-    """Dropout in training draws random numbers: such an op may be neither merged nor dropped."""
-
-    @classmethod
-    def get_effects(cls, op: Operation) -> set[EffectInstance]:
-        assert isinstance(op, DropoutOp)
-        return set() if op.is_identity() else {EffectInstance(MemoryEffectKind.WRITE)}
-
-
-@irdl_op_definition
-class DropoutOp(GEOp):
-    """Drops elements at random in training; passes its input on in inference.
-
-    Where `training_mode` is absent or false, or `ratio` is 0: `result = input`, and all of `mask`
-    is true. Else an element is kept with probability 1 - `ratio` and divided by that, others
-    become 0, and `mask` says which were kept. `ratio` is 0.5 where absent.
-
-    | operand or result | shape      | type       |
-    | ----------------- | ---------- | ---------- |
-    | `input`, `result` | any        | floats `T` |
-    | `ratio`           | one number | floats     |
-    | `training_mode`   | one number | i1         |
-    | `mask`            | of `input` | i1         |
-
-    The reference semantics draw from a generator started with `seed`, 0 where absent, so that two
-    runs agree.
-
-    Constraints:
-    - (C1) `input` and `ratio` hold floats, `training_mode` i1.
-    - (C2) `ratio` and `training_mode` have one element.
-
-    Source: Srivastava et al., "Dropout" (2014), section 4; scaled in training, as ONNX `Dropout`.
-
-    Example:
-    ```mlir
-    %y, %m = ge.dropout %x ratio %r : tensor<f32> : tensor<4xf32> -> tensor<4xf32>, tensor<4xi1>
-    ```
-    """
-
-    name = "ge.dropout"
-    GE_TYPE: ClassVar = "Dropout"
-    GE_INPUTS: ClassVar = ("x", "ratio", "training_mode")
-    GE_OUTPUTS: ClassVar = ("y", "mask")
-
-    input = operand_def(RankedTensor)
-    ratio = opt_operand_def(RankedTensor)
-    training_mode = opt_operand_def(RankedTensor)
-    seed = opt_prop_def(I64Attr)
-    result = result_def(RankedTensor)
-    mask = result_def(RankedTensor)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(DropoutEffects())
-
-    assembly_format = (
-        "$input (`ratio` $ratio^ `:` type($ratio))?"
-        " (`training_mode` $training_mode^ `:` type($training_mode))? (`seed` $seed^)? attr-dict"
-        " `:` type($input) `->` type($result) `,` type($mask)"
-    )
-
-    def __init__(
-        self,
-        input: SSAValue | Operation,
-        ratio: SSAValue | Operation | None = None,
-        training_mode: SSAValue | Operation | None = None,
-        *,
-        seed: int | None = None,
-    ):
-        super().__init__(
-            [input, ratio, training_mode],
-            {"seed": None if seed is None else int_attr(seed)},
-            num_results=2,
-        )
-
-    def is_identity(self) -> bool:
-        """Whether the op is known to pass its input on: inference, or nothing is dropped."""
-        if self.training_mode is None or constant_scalar(self.training_mode) is False:
-            return True
-        return self.ratio is not None and constant_scalar(self.ratio) == 0
-
-    def infer_types(self) -> Sequence[Attribute]:
-        expect_float(self.input, "input")
-        if self.ratio is not None:
-            expect_float(self.ratio, "ratio")  # (C1)
-        if self.training_mode is not None:
-            found = tensor_of(self.training_mode).element_type
-            if not is_bool(found):
-                raise VerifyException(f"expected 'training_mode' of i1, got {found}")
-        for name, value in (("ratio", self.ratio), ("training_mode", self.training_mode)):
-            if value is not None and num_elements(value.type) not in (1, None):  # (C2)
-                raise VerifyException(
-                    f"expected '{name}' of one element, got {show_shape(value_shape(value))}"
-                )
-        return self.input.type, tensor_type(i1, value_shape(self.input))
-
-    def in_place_pairs(self) -> Sequence[tuple[int, int]]:
-        return ((0, 0),)

@@ -39,6 +39,7 @@ FAMILIES = (
     "normalization",
     "channel_normalization",
     "attention",
+    "dropout",
     "pooling",
     "quantization",
     "requantization",

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ge_dialect.ge.access import operand_at
-from ge_dialect.ge.attention import DropoutOp, RotaryEmbeddingOp
+from ge_dialect.ge.attention import RotaryEmbeddingOp
 from ge_dialect.ge.base import FusionKind, GEOp
 from ge_dialect.ge.contractions import GemmOp, MatmulOp
 from ge_dialect.ge.convolution import ConvTransposeOp, WindowContractionOp, pad_pairs
+from ge_dialect.ge.dropout import DropoutOp
 from ge_dialect.ge.integer_contractions import MatmulIntegerOp
 from ge_dialect.ge.pooling import MaxPoolWithIndicesOp, PoolOp
 from ge_dialect.ge.quantization import ScaledOp

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ge_dialect.ge.attention import DropoutOp, FlashAttentionOp, RotaryEmbeddingOp
+from ge_dialect.ge.attention import FlashAttentionOp, RotaryEmbeddingOp
+from ge_dialect.ge.dropout import DropoutOp
 from ge_dialect.ge.dtypes import to_numpy
 from ge_dialect.interpreters.kernels import attention as kernels
 from ge_dialect.interpreters.registry import Array, semantics
@@ -12,7 +13,7 @@ from ge_dialect.interpreters.registry import Array, semantics
 
 @semantics(FlashAttentionOp)
 def flash_attention(
-    op: FlashAttentionOp, q: Array, k: Array, v: Array, mask: Array | None
+    op: FlashAttentionOp, q: Array, k: Array, v: Array, mask: Array | None, sink: Array | None
 ) -> Array:
     """Evaluates `ge.flash_attention`."""
     return kernels.flash_attention(
@@ -20,6 +21,7 @@ def flash_attention(
         k,
         v,
         mask,
+        sink=sink,
         scale=op.scale.value.data,
         causal=op.causal is not None,
         causal_offset=op.causal_offset.value.data if op.causal_offset else 0,

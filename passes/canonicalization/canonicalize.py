@@ -25,6 +25,7 @@ from ge_dialect.passes.canonicalization.quantization import QUANTIZATION_PATTERN
 from ge_dialect.passes.canonicalization.reshape import RESHAPE_PATTERNS
 from ge_dialect.passes.canonicalization.rotary import ROTARY_PATTERNS
 from ge_dialect.passes.canonicalization.rows import ROWS_PATTERNS
+from ge_dialect.passes.canonicalization.scatter import SCATTER_PATTERNS
 from ge_dialect.passes.canonicalization.select import SELECT_PATTERNS
 from ge_dialect.passes.canonicalization.transpose import TRANSPOSE_PATTERNS
 from ge_dialect.passes.canonicalization.widening import WIDENING_PATTERNS
@@ -49,6 +50,7 @@ _CLASSES: tuple[type[Rewrite], ...] = (
     *CUTS_PATTERNS,
     *ROTARY_PATTERNS,
     *ROWS_PATTERNS,
+    *SCATTER_PATTERNS,
     *WIDENING_PATTERNS,
     *HOST_PATTERNS,
 )

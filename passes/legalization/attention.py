@@ -21,6 +21,7 @@ from ge_dialect.ge.contractions import MatmulOp
 from ge_dialect.ge.dtypes import is_bool
 from ge_dialect.ge.elementwise import CastOp, SelectOp
 from ge_dialect.ge.movement import BroadcastToOp, TransposeOp
+from ge_dialect.ge.pieces import ConcatOp, SliceOp
 from ge_dialect.ge.rearrange import RangeOp
 from ge_dialect.ge.reductions import ReduceMaxOp, SoftmaxOp
 from ge_dialect.ge.types import (
@@ -57,7 +58,7 @@ class LegalizeAttention(Legalize):
         transposed = steps.add(TransposeOp(key, (0, 1, 3, 2)))
         scores = _scaled(op, steps.add(MatmulOp(query, transposed)), steps)
         visible = _visible(op, value_shape(scores), steps)
-        weights = steps.add(SoftmaxOp(_masked(op, scores, visible, steps), -1))
+        weights = _weights(op, _masked(op, scores, visible, steps), steps)
         if op.zero_nan is not None:
             lost, zero = steps.add(IsNanOp(weights)), steps.number(0.0, weights)
             weights = steps.add(SelectOp(lost, zero, weights))
@@ -65,6 +66,21 @@ class LegalizeAttention(Legalize):
         if op.nan_guard is not None:
             result = _guarded(op, result, visible, value_shape(scores), steps)
         return steps.cast(result, element_type)
+
+
+def _weights(op: FlashAttentionOp, scores: SSAValue, steps: Steps) -> SSAValue:
+    """Returns the softmax of scores; that of a sink is one column more, which no value has."""
+    if op.sink is None:
+        return steps.add(SoftmaxOp(scores, -1))
+    *rows, keys = value_shape(scores)
+    if not isinstance(keys, int) or not is_known(tuple(rows)):
+        text = "a sink needs the number of keys"
+        raise NearMissError(ReasonClass.SYMBOL, text, show_shape(value_shape(scores)), "a number")
+    sink = steps.cast(op.sink, element_type_of(scores))
+    column = steps.reshape(sink, (1, *value_shape(sink), 1, 1))
+    column = steps.add(BroadcastToOp(column, (*rows, 1)))
+    weights = steps.add(SoftmaxOp(steps.add(ConcatOp([scores, column], 3)), -1))
+    return steps.add(SliceOp(weights, [0], [keys], [3]))
 
 
 def _repeated(x: SSAValue, heads: object, steps: Steps) -> SSAValue:

@@ -35,6 +35,7 @@ from ge_dialect.passes.raising.heads import (
 from ge_dialect.passes.raising.masks import combined_mask, fills
 from ge_dialect.passes.raising.match import NAME, Found, Raise
 from ge_dialect.passes.raising.scales import joined_scale
+from ge_dialect.passes.raising.sinks import Sink, find_sink
 from ge_dialect.remarks import ReasonClass
 
 
@@ -49,6 +50,7 @@ class FoundAttention(Found):
         query: The left operand of that product, without its scale.
         key: The right operand, without its scale; `[..., D, T]`.
         heads: B and H.
+        sink: Another score of each head, or None.
     """
 
     root: MatmulOp
@@ -57,6 +59,7 @@ class FoundAttention(Found):
     query: Unscaled
     key: Unscaled
     heads: Shape
+    sink: Sink | None
 
     def build(self) -> list[Operation]:
         chain, heads, product = Chain(), self.heads, self.scores.product
@@ -75,6 +78,7 @@ class FoundAttention(Found):
             key,
             value,
             mask,
+            sink=None if self.sink is None else self.sink.build(chain),
             scale=self.scores.scale * self._split_scale(),
             softcap=self.scores.softcap,
             masked_fill=fills(self.scores.masks),
@@ -106,6 +110,9 @@ class RaiseAttention(Raise):
     selected. Between softmax and v: casts to the type of v, a dropout that drops nothing, a guard
     against NaN. The key is bound by transposing what stands in the place of k^T, whatever made
     that; leading dimensions are brought to two by reshapes.
+
+    A column of scores that is the same for all queries of a head, and whose weights are cut off
+    again, is a sink.
     """
 
     roots = (MatmulOp,)
@@ -116,7 +123,7 @@ class RaiseAttention(Raise):
         assert isinstance(op, MatmulOp)
         if (weights := find_weights(op.lhs)) is None:
             return None
-        if (scores := find_scores(weights.softmax.input)) is None:
+        if (scores := find_scores(weights.scores)) is None:
             return None
         product = scores.product
         if not all(len(value_shape(x)) > 1 for x in (product.lhs, product.rhs, op.rhs)):
@@ -138,6 +145,7 @@ class RaiseAttention(Raise):
             query,
             key,
             heads,
+            find_sink(weights.sink, heads),
             ops=[op, *weights.ops, *reversed(scores.ops)],
             feeders=[*query.ops, *key.ops],
         )

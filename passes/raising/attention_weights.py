@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Operation, SSAValue
 
-from ge_dialect.ge.attention import DropoutOp
 from ge_dialect.ge.constants import constant_scalar
+from ge_dialect.ge.dropout import DropoutOp
 from ge_dialect.ge.elementwise import CastOp, SelectOp
 from ge_dialect.ge.movement import ReshapeOp
+from ge_dialect.ge.pieces import ConcatOp, SliceOp
 from ge_dialect.ge.reductions import SoftmaxOp
 from ge_dialect.ge.types import Shape, value_shape
 from ge_dialect.ge.unary import IsNanOp
@@ -19,7 +20,7 @@ from ge_dialect.remarks import ReasonClass
 
 MOST_STEPS = 8
 
-WAYS = (SoftmaxOp, CastOp, ReshapeOp, DropoutOp, SelectOp)
+WAYS = (SoftmaxOp, CastOp, ReshapeOp, DropoutOp, SelectOp, SliceOp)
 """What may give the left operand of the product with the values."""
 
 
@@ -33,6 +34,8 @@ class Weights:
         shapes: Of the weights, wherever a reshape gives them another one.
         ops: All ops passed, the last first; `softmax` is the last of them.
         problem: What on the way attention can not do, or None.
+        sink: Another score of all keys of a head, whose weight is left out, `[..., 1]`; or None.
+        scores: What the weights are of, without the sink.
     """
 
     softmax: SoftmaxOp
@@ -40,6 +43,8 @@ class Weights:
     shapes: list[Shape]
     ops: list[Operation]
     problem: NearMissError | None
+    sink: SSAValue | None
+    scores: SSAValue
 
 
 @dataclass
@@ -48,6 +53,7 @@ class _Way:
     shapes: list[Shape] = field(default_factory=list[Shape])
     ops: list[Operation] = field(default_factory=list[Operation])
     problem: NearMissError | None = None
+    kept: tuple[int, int] | None = None
 
 
 def find_weights(value: SSAValue) -> Weights | None:
@@ -58,7 +64,9 @@ def find_weights(value: SSAValue) -> Weights | None:
         if isinstance(op, SoftmaxOp):
             way.ops.append(op)
             problem = way.problem or _axis_problem(op)
-            return Weights(op, way.nan_guard, way.shapes, way.ops, problem)
+            if (parts := _without_sink(op.input, way)) is None:
+                return None
+            return Weights(op, way.nan_guard, way.shapes, way.ops, problem, *parts)
         below = _step(op, way)
         if below is None:
             return None
@@ -82,8 +90,43 @@ def _step(op: object, way: _Way) -> SSAValue | None:
             return op.input
         case SelectOp():
             return _guarded(op, way)
+        case SliceOp() if way.kept is None and (kept := _kept_columns(op)) is not None:
+            way.ops.append(op)
+            way.kept = kept
+            return op.input
         case _:
             return None
+
+
+def _kept_columns(op: SliceOp) -> tuple[int, int] | None:
+    """Returns which columns a slice keeps, the first and the one after the last, or None."""
+    spans, last = op.spans(), len(value_shape(op.input)) - 1
+    if len(spans) != 1 or spans[0][0] != last or spans[0][3] != 1:
+        return None
+    start, count = spans[0][1], value_shape(op.result)[last]
+    return (start, start + count) if start >= 0 and isinstance(count, int) else None
+
+
+def _without_sink(value: SSAValue, way: _Way) -> tuple[SSAValue | None, SSAValue] | None:
+    """Returns the sink of scores and the others; None where columns are cut off that are none."""
+    if way.kept is None:
+        return None, value
+    concat, last = value.owner, len(value_shape(value)) - 1
+    if not isinstance(concat, ConcatOp) or concat.dimension != last or len(concat.inputs) != 2:
+        return None
+    for sink, scores, first in (
+        (concat.inputs[1], concat.inputs[0], 0),
+        (concat.inputs[0], concat.inputs[1], 1),
+    ):
+        keys = value_shape(scores)[last]
+        if (
+            value_shape(sink)[last] == 1
+            and isinstance(keys, int)
+            and way.kept == ((first, first + keys))
+        ):
+            way.ops.append(concat)
+            return sink, scores
+    return None
 
 
 def _guarded(op: SelectOp, way: _Way) -> SSAValue | None:

@@ -63,9 +63,9 @@ class AbsorbWidening(Raise):
             return None
         if narrow == f32 or not keeps_every_value(narrow, f32):
             return None
-        free = inner.mask if isinstance(inner, FlashAttentionOp) else None
+        free = (inner.mask, inner.sink) if isinstance(inner, FlashAttentionOp) else ()
         before = [
-            _before_cast(operand, narrow, operand is free or not is_float(element_type_of(operand)))
+            _before_cast(operand, narrow, operand in free or not is_float(element_type_of(operand)))
             for operand in inner.operands
         ]
         operands = [value for value in before if value is not None]

@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from ge_dialect.ge.base import float_attr
 from ge_dialect.ge.binary import AddOp, DivOp, MulOp, PowOp
 from ge_dialect.ge.constants import ConstantOp, constant_scalar
-from ge_dialect.ge.elementwise import BinaryOp
+from ge_dialect.ge.elementwise import BinaryOp, UnaryOp
 from ge_dialect.ge.normalization import LayerNormOp, RMSNormOp
 from ge_dialect.ge.reductions import ReduceMeanOp
 from ge_dialect.ge.structure import HostCallOp
@@ -22,7 +22,7 @@ from ge_dialect.passes.raising.match import Found, Raise
 from ge_dialect.passes.values import commuted, owner
 from ge_dialect.remarks import ReasonClass
 
-ROOTS = (SqrtOp, RsqrtOp, ReciprocalOp, DivOp)
+ROOTS = (SqrtOp, RsqrtOp, ReciprocalOp, DivOp, PowOp)
 """What may give one operand where the other one is divided by a root."""
 
 
@@ -51,17 +51,24 @@ def find_normalized(op: Operation) -> Normalized | None:
     """
     for value, root in _numerators(op):
         total, ops = root
-        add = owner(total, AddOp)
-        if add is None or value.type != op.results[0].type:
+        if value.type != op.results[0].type:
             continue
-        for mean, epsilon in commuted(add):
+        for mean, epsilon, add in _sums(total):
             if (squares := mean_input(mean)) is None or not _is_square_of(squares, value):
                 continue
             axis = mean_axis(mean)
-            found = [op, *ops, add, mean.owner, squares.owner]
+            found = [op, *ops, *add, mean.owner, squares.owner]
             ops = [one for one in found if isinstance(one, Operation)]
             return Normalized(value, axis, _exact_epsilon(epsilon), ops)
     return None
+
+
+def _sums(total: SSAValue) -> list[tuple[SSAValue, SSAValue | None, list[Operation]]]:
+    """Returns what may be the mean and the epsilon of a sum, with the sum; no epsilon is 0, as
+    exporters write one that they take for nothing."""
+    if (add := owner(total, AddOp)) is None:
+        return [(total, None, [])]
+    return [(mean, epsilon, [add]) for mean, epsilon in commuted(add)]
 
 
 _Root = tuple[SSAValue, list[Operation]]
@@ -69,26 +76,38 @@ _Root = tuple[SSAValue, list[Operation]]
 
 def _numerators(op: Operation) -> list[tuple[SSAValue, _Root]]:
     """Returns x and y of `x / sqrt(y)` in any spelling, with the ops of the root."""
-    if isinstance(op, DivOp) and (sqrt := owner(op.rhs, SqrtOp)) is not None:
-        return [(op.lhs, (sqrt.input, [sqrt]))]
+    if isinstance(op, DivOp):
+        root = _power(op.rhs, SqrtOp, 0.5)
+        return [] if root is None else [(op.lhs, root)]
     if not isinstance(op, MulOp):
         return []
     pairs = [(value, _inverse_root(other)) for value, other in commuted(op)]
     return [(value, root) for value, root in pairs if root is not None]
 
 
-def _inverse_root(value: SSAValue) -> _Root | None:
+def _power(value: SSAValue, op_class: type[UnaryOp], exponent: float) -> _Root | None:
+    """Returns x of a root of x, an op of its own or a power."""
     match value.owner:
-        case RsqrtOp() as op:
+        case UnaryOp() as op if isinstance(op, op_class):
             return op.input, [op]
+        case PowOp() as op if constant_scalar(op.rhs) == exponent:
+            return op.lhs, [op]
+        case _:
+            return None
+
+
+def _inverse_root(value: SSAValue) -> _Root | None:
+    if (found := _power(value, RsqrtOp, -0.5)) is not None:
+        return found
+    match value.owner:
         case ReciprocalOp() as op:
             below = op.input
         case DivOp() as op if constant_scalar(op.lhs) == 1:
             below = op.rhs
         case _:
             return None
-    sqrt = owner(below, SqrtOp)
-    return None if sqrt is None else (sqrt.input, [op, sqrt])
+    sqrt = _power(below, SqrtOp, 0.5)
+    return None if sqrt is None else (sqrt[0], [op, *sqrt[1]])
 
 
 def mean_input(value: SSAValue) -> SSAValue | None:
@@ -131,7 +150,9 @@ def mean_axis(value: SSAValue) -> int:
     return axes[0]
 
 
-def _exact_epsilon(value: SSAValue) -> float:
+def _exact_epsilon(value: SSAValue | None) -> float:
+    if value is None:
+        return 0.0
     epsilon = constant_scalar(value)
     if epsilon is None:
         raise NearMissError(

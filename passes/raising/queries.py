@@ -30,6 +30,7 @@ def attention_like(
         op.v if value is None else value,
         op.mask,
         scale=scale,
+        sink=op.sink,
         causal=op.causal is not None,
         causal_offset=None if op.causal_offset is None else op.causal_offset.value.data,
         softcap=None if op.softcap is None else op.softcap.value.data,
@@ -60,6 +61,7 @@ def with_mask(
         op.v,
         mask,
         scale=op.scale.value.data,
+        sink=op.sink,
         causal=causal,
         causal_offset=causal_offset,
         softcap=None if op.softcap is None else op.softcap.value.data,
@@ -124,6 +126,8 @@ class SpreadGroupedQueries(Raise):
     def find(self, op: Operation) -> Found | None:
         assert isinstance(op, FlashAttentionOp)
         reshape = owner(op.q, ReshapeOp)
+        if op.sink is not None:  # of each query head
+            return None
         if reshape is None or op.causal is not None or not _same_for_rows(op.mask):
             return None
         before, after = value_shape(reshape.input), value_shape(op.q)

@@ -33,7 +33,7 @@ from ge_dialect.passes.raising.rotary import (
     RaiseRotaryParts,
 )
 from ge_dialect.passes.raising.silu import RaiseSilu
-from ge_dialect.passes.raising.softmax import RaiseSoftmax
+from ge_dialect.passes.raising.softmax import AbsorbMaximum, RaiseSoftmax
 from ge_dialect.passes.raising.softplus import RaiseSoftplus
 
 _CLASSES: tuple[type[Raise], ...] = (
@@ -57,6 +57,7 @@ _CLASSES: tuple[type[Raise], ...] = (
     RaiseRotaryParts,
     AbsorbRestOfFeatures,
     RaiseSoftmax,
+    AbsorbMaximum,
     RaiseHardSwish,
     RaiseHardSigmoid,
     RaiseSoftplus,

@@ -5,7 +5,7 @@ Source of the formula: Su et al., "RoFormer" (2021), equation 34.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from xdsl.ir import Operation, SSAValue
@@ -15,17 +15,26 @@ from ge_dialect.ge.binary import AddOp, MulOp, SubOp
 from ge_dialect.ge.elementwise import CastOp
 from ge_dialect.ge.movement import ReshapeOp
 from ge_dialect.ge.pieces import ConcatOp
-from ge_dialect.ge.types import MaybeDim, Shape, element_type_of, show_shape, value_shape
+from ge_dialect.ge.types import (
+    MaybeDim,
+    Shape,
+    element_type_of,
+    show_shape,
+    tensor_type,
+    value_shape,
+)
+from ge_dialect.ge.unary import NegOp
 from ge_dialect.passes.canonicalization.cast import keeps_every_value
 from ge_dialect.passes.near_miss import NearMissError
 from ge_dialect.passes.raising.heads import Chain
 from ge_dialect.passes.raising.match import Found, Raise
 from ge_dialect.passes.raising.rotary_tables import Twice
 from ge_dialect.passes.raising.rotations import (
+    Joined,
     Pairs,
     Turned,
-    joined_pairs,
     pairs_of,
+    pairs_within,
     piece_of,
     turned_pairs,
 )
@@ -43,6 +52,9 @@ class FoundRotary(Found):
         sin: Sines that broadcast to it.
         tables: Ops that make tables of half the width of those of the graph.
         heads: Which dimension is that of heads; 0 for none.
+        halves: First and second features of neighbours that are put together as halves, or None.
+        joined: What the result is put together with; itself is None there.
+        backwards: Whether angles count the other way round.
     """
 
     pairs: Pairs
@@ -50,25 +62,34 @@ class FoundRotary(Found):
     sin: SSAValue
     tables: list[Operation]
     heads: int
+    halves: tuple[SSAValue, SSAValue] | None = None
+    joined: list[SSAValue | None] = field(default_factory=list[SSAValue | None])
+    backwards: bool = False
 
     def build(self) -> list[Operation]:
         chain, value = Chain([*self.tables]), self.pairs.whole
         shape = value_shape(value)
+        if self.halves is not None:
+            value = chain.add(ConcatOp(self.halves, len(shape) - 1))
         rows = shape[1] if self.heads != 1 else shape[2]
         cos, sin = (
             chain.reshape(table, (_batch(table, len(shape)), rows, value_shape(table)[-1]))
             for table in (self.cos, self.sin)
         )
+        if self.backwards:
+            sin = chain.add(NegOp(sin))
         count = 0
         if self.heads == 2:  # heads after positions: a row of all heads is the other spelling
             count = _number(shape[2])
             value = chain.reshape(value, (shape[0], rows, count * _number(shape[3])))
         elif self.heads == 0:
             value = chain.reshape(value, (shape[0], 1, rows, shape[-1]))
-        result = chain.add(
-            RotaryEmbeddingOp(value, cos, sin, interleaved=self.pairs.neighbours, num_heads=count)
-        )
-        chain.reshape(result, shape)
+        neighbours = self.pairs.neighbours and self.halves is None
+        rotary = RotaryEmbeddingOp(value, cos, sin, interleaved=neighbours, num_heads=count)
+        result = chain.reshape(chain.add(rotary), shape)
+        if len(self.joined) > 1:
+            all_of_them = [result if one is None else one for one in self.joined]
+            chain.add(ConcatOp(all_of_them, len(shape) - 1))
         return chain.ops
 
 
@@ -85,8 +106,8 @@ def _batch(table: SSAValue, rank: int) -> MaybeDim:
 class RaiseRotary(Raise):
     """`x * cos + turn(x) * sin` -> `rotary_embedding(x, cos, sin)`.
 
-    `turn` makes `(-b, a)` of pairs `(a, b)`, which are neighbours or one feature of each half; the
-    tables have each number for both.
+    `turn` makes `(-b, a)` of pairs `(a, b)`, which are neighbours or one feature of each half, or
+    `(b, -a)`, and the sines change sign; the tables have each number for both.
     """
 
     roots = (AddOp,)
@@ -104,40 +125,64 @@ class RaiseRotary(Raise):
                     turn = _turned_alike(value, one)
                     if turn is not None and op.result.type == turn.pairs.whole.type:
                         ops = [op, first, second, *turn.ops]
-                        return _found(turn.pairs, cos, sin, ops, twice=True)
+                        found = _found(turn.pairs, cos, sin, ops, twice=True)
+                        found.backwards = turn.backwards
+                        return found
         return None
 
 
 class RaiseRotaryParts(Raise):
-    """`join(a * cos - b * sin, b * cos + a * sin)` -> `rotary_embedding(x, cos, sin)`."""
+    """`join(a * cos - b * sin, b * cos + a * sin)` -> `rotary_embedding(x, cos, sin)`.
+
+    More may be joined with them. Where `a` and `b` are neighbours in `x`, but halves of the
+    result, x is put in that order before.
+    """
 
     roots = (ConcatOp, ReshapeOp)
     reads = (SubOp, ConcatOp)
     composite: ClassVar = "rotary_embedding"
 
     def find(self, op: Operation) -> Found | None:
-        joined = joined_pairs(op.results[0])
-        if joined is None or (real := owner(joined.first, SubOp)) is None:
-            return None
-        if (imaginary := owner(joined.second, AddOp)) is None:
-            return None
-        products = [owner(x, MulOp) for x in (real.lhs, real.rhs, imaginary.lhs, imaginary.rhs)]
-        if any(one is None for one in products):
-            return None
-        parts = [one for one in products if one is not None]
-        for first, cos in commuted(parts[0]):
-            for second, sin in commuted(parts[1]):
-                pairs = pairs_of(first, second)
-                if pairs is None or pairs.neighbours != joined.neighbours:
-                    continue
-                wanted = ({second, cos}, {first, sin})
-                sums = [{one.lhs, one.rhs} for one in parts[2:]]
-                if sums in (list(wanted), list(wanted[::-1])) and op.results[0].type == (
-                    pairs.whole.type
-                ):
-                    ops = [*joined.ops, real, imaginary, *parts]
-                    return _found(pairs, cos, sin, ops, twice=False)
+        for joined in pairs_within(op.results[0]):
+            if (found := _rotated_parts(joined)) is not None:
+                return found
         return None
+
+
+def _rotated_parts(joined: Joined) -> Found | None:
+    """Returns the rotary embedding that is put together, or None."""
+    real, imaginary = owner(joined.first, SubOp), owner(joined.second, AddOp)
+    if real is None or imaginary is None:
+        return None
+    products = [owner(x, MulOp) for x in (real.lhs, real.rhs, imaginary.lhs, imaginary.rhs)]
+    parts = [one for one in products if one is not None]
+    if len(parts) < 4:
+        return None
+    for first, cos in commuted(parts[0]):
+        for second, sin in commuted(parts[1]):
+            pairs = pairs_of(first, second)
+            if pairs is None or (joined.neighbours and not pairs.neighbours):
+                continue
+            wanted = ({second, cos}, {first, sin})
+            sums = [{one.lhs, one.rhs} for one in parts[2:]]
+            if sums not in (list(wanted), list(wanted[::-1])) or not _as_wide(joined, pairs):
+                continue
+            ops = [*joined.ops, real, imaginary, *parts]
+            found = _found(pairs, cos, sin, ops, twice=False)
+            if pairs.neighbours and not joined.neighbours:
+                found.halves, found.feeders = (first, second), []
+            found.joined = joined.others
+            return found
+    return None
+
+
+def _as_wide(joined: Joined, pairs: Pairs) -> bool:
+    """Whether the products did not broadcast the features."""
+    *rows, features = value_shape(pairs.whole)
+    if not isinstance(features, int):
+        return False
+    half = tensor_type(element_type_of(pairs.whole), (*rows, features // 2))
+    return half == joined.first.type == joined.second.type
 
 
 def _turned_alike(turned: SSAValue, plain: SSAValue) -> Turned | None:
@@ -153,7 +198,7 @@ def _turned_alike(turned: SSAValue, plain: SSAValue) -> Turned | None:
         return None
     if turn.pairs.whole is not other.input:
         return None
-    return Turned(replace(turn.pairs, whole=plain), [cast, *turn.ops])
+    return Turned(replace(turn.pairs, whole=plain), [cast, *turn.ops], turn.backwards)
 
 
 def _found(

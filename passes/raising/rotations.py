@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from xdsl.ir import Operation, SSAValue
 
@@ -75,31 +77,45 @@ class Joined:
         second: `[..., D / 2]`.
         neighbours: As of `Pairs`.
         ops: What puts them together, the last first.
+        others: All that is put together, None for the pairs.
     """
 
     first: SSAValue
     second: SSAValue
     neighbours: bool
     ops: list[Operation]
+    others: list[SSAValue | None]
 
 
 def joined_pairs(value: SSAValue) -> Joined | None:
-    """Returns what is put together to pairs, or None."""
+    """Returns what is put together to pairs and nothing else, or None."""
+    joined = next(pairs_within(value), None)
+    return joined if joined is not None and len(joined.others) == 1 else None
+
+
+def pairs_within(value: SSAValue) -> Iterator[Joined]:
+    """Yields what may be put together to pairs, alone or with others."""
     op, last = value.owner, len(value_shape(value)) - 1
     if isinstance(op, ConcatOp):
-        if len(op.inputs) != 2 or op.dimension != last:
-            return None
-        return Joined(op.inputs[0], op.inputs[1], False, [op])
-    if not isinstance(op, ReshapeOp) or not isinstance(concat := op.input.owner, ConcatOp):
+        inputs = list(op.inputs) if op.dimension == last else []
+        for place, (first, second) in enumerate(pairwise(inputs)):
+            others = [*inputs[:place], None, *inputs[place + 2 :]]
+            yield Joined(first, second, False, [op], others)
+    elif isinstance(op, ReshapeOp) and (found := _joined_columns(op, last)) is not None:
+        yield found
+
+
+def _joined_columns(op: ReshapeOp, last: int) -> Joined | None:
+    if not isinstance(concat := op.input.owner, ConcatOp):
         return None
     inside = value_shape(concat.result)
     if len(concat.inputs) != 2 or concat.dimension != last + 1 or inside[-1] != 2:
         return None
     columns = [_column(one) for one in concat.inputs]
-    if len(inside) != last + 2 or inside[:last] != value_shape(value)[:last] or None in columns:
+    if len(inside) != last + 2 or inside[:last] != value_shape(op.result)[:last] or None in columns:
         return None
     (first, one), (second, other) = (column for column in columns if column is not None)
-    return Joined(first, second, True, [op, concat, *one, *other])
+    return Joined(first, second, True, [op, concat, *one, *other], [None])
 
 
 def _column(value: SSAValue) -> tuple[SSAValue, list[Operation]] | None:
@@ -117,20 +133,27 @@ class Turned:
     Attributes:
         pairs: What is turned.
         ops: What does it, the last first.
+        backwards: Whether it is the other way round, `(b, -a)`.
     """
 
     pairs: Pairs
     ops: list[Operation]
+    backwards: bool = False
 
 
 def turned_pairs(value: SSAValue) -> Turned | None:
     """Returns pairs that `value` is, turned by a right angle, or None."""
-    joined = joined_pairs(value)
-    if joined is None or (negated := scaled(joined.first)) is None or negated[1] != -1:
+    if (joined := joined_pairs(value)) is None:
         return None
-    pairs = pairs_of(joined.second, negated[0])
-    negation = joined.first.owner
-    if pairs is None or pairs.neighbours != joined.neighbours:
-        return None
-    assert isinstance(negation, Operation)
-    return Turned(pairs, [*joined.ops, negation])
+    for backwards, one, other in (
+        (False, joined.first, joined.second),
+        (True, joined.second, joined.first),
+    ):
+        negation, negated = one.owner, scaled(one)
+        if negated is None or negated[1] != -1 or not isinstance(negation, Operation):
+            continue
+        features = (negated[0], other) if backwards else (other, negated[0])
+        pairs = pairs_of(*features)
+        if pairs is not None and pairs.neighbours == joined.neighbours:
+            return Turned(pairs, [*joined.ops, negation], backwards)
+    return None

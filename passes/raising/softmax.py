@@ -9,6 +9,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ge_dialect.ge.binary import DivOp, SubOp
 from ge_dialect.ge.reductions import ReduceMaxOp, ReduceSumOp, SoftmaxOp
+from ge_dialect.ge.types import value_shape
 from ge_dialect.ge.unary import ExpOp
 from ge_dialect.passes.near_miss import NearMissError
 from ge_dialect.passes.raising.match import Found, Raise
@@ -54,3 +55,22 @@ class RaiseSoftmax(Raise):
             raise NearMissError(ReasonClass.ATTR, text, "false", "true")
         ops: list[Operation] = [op, total, exp, difference, most]
         return _Softmax(difference.lhs, axes[0], ops=ops)
+
+
+class AbsorbMaximum(Raise):
+    """`softmax(x - max(x))` -> `softmax(x)`, which does that by itself."""
+
+    roots = (SoftmaxOp,)
+    reads = (SubOp,)
+    composite: ClassVar = "softmax"
+
+    def find(self, op: Operation) -> Found | None:
+        assert isinstance(op, SoftmaxOp)
+        difference = owner(op.input, SubOp)
+        most = None if difference is None else owner(difference.rhs, ReduceMaxOp)
+        if difference is None or most is None or most.input is not difference.lhs:
+            return None
+        rank = len(value_shape(op.input))
+        if list(most.reduced_axes) != [op.axis.value.data % rank] or not bool(most.keepdims):
+            return None
+        return _Softmax(difference.lhs, op.axis.value.data, ops=[op], feeders=[difference, most])

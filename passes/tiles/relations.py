@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from ge_dialect.ge.attention import DropoutOp, FlashAttentionOp, RotaryEmbeddingOp
+from ge_dialect.ge.attention import FlashAttentionOp, RotaryEmbeddingOp
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.channel_normalization import BatchNormOp, GroupNormOp, InstanceNormOp
 from ge_dialect.ge.contractions import GemmOp, MatmulOp
 from ge_dialect.ge.convolution import ConvOp, ConvTransposeOp, WindowContractionOp
+from ge_dialect.ge.dropout import DropoutOp
 from ge_dialect.ge.indexing import GatherOp
 from ge_dialect.ge.integer_contractions import MatmulIntegerOp
 from ge_dialect.ge.movement import BroadcastToOp, ReshapeOp, TileOp, TransposeOp
@@ -327,6 +328,8 @@ def _attention(table: PieceTable, op: GEOp) -> None:
         fix(k[1])
     for dim in (q[3], k[2], k[3], v[2], v[3], result[3]):
         fix(dim)
+    if op.sink is not None:
+        join(table.dims(op.sink)[0], result[1])
     if op.mask is not None:
         scores = [result[0], result[1], result[2], k[2]]
         mask = table.dims(op.mask)

@@ -262,7 +262,14 @@ class TiledKernel:
         scores, weights = (self.buffers[f"{name}.{inner}"] for inner in (SCORES, WEIGHTS))
         first = span_of(scores.cuts[2], spans, 0)[0]
 
-        def attend(op: FlashAttentionOp, q: Array, k: Array, v: Array, mask: Array | None) -> Array:
+        def attend(
+            op: FlashAttentionOp,
+            q: Array,
+            k: Array,
+            v: Array,
+            mask: Array | None,
+            sink: Array | None,
+        ) -> Array:
             dtype = to_numpy(op.accumulate)
             blocks = self._blocks(scores.cuts[3], k.shape[2])
             widest = max(end - start for start, end in blocks)
@@ -271,7 +278,7 @@ class TiledKernel:
                 np.ndarray((size,), dtype, chip[one.tier], one.offset) for one in (scores, weights)
             )
             return attend_in_blocks(
-                q, k, v, mask, _rules(op), first, blocks, (memory[0], memory[1])
+                q, k, v, mask, _rules(op), first, blocks, (memory[0], memory[1]), sink
             )
 
         return attend

@@ -104,12 +104,19 @@ def without_nan(weights: Array, total: Array) -> tuple[Array, Array]:
     return np.where(lost, zero, weights), np.where(lost, one, total)
 
 
-def _attend(scores: Array, v: Array, mask: Array | None, rows: slice, rules: Rules) -> Array:
+def _attend(
+    scores: Array, v: Array, mask: Array | None, rows: slice, rules: Rules, sink: Array | None
+) -> Array:
     """Returns the weighted values `[..., R, Dv]` of scores `[..., R, T]`."""
     scores, visible = masked(scores, mask, (rows.start, 0), rules)
-    scores = scores - np.max(scores, axis=-1, keepdims=True, initial=-np.inf)
+    highest = np.max(scores, axis=-1, keepdims=True, initial=-np.inf)
+    if sink is not None:
+        highest = np.maximum(sink, highest)
+    scores = scores - highest
     weights = np.exp(scores)
     total = np.sum(weights, axis=-1, keepdims=True)
+    if sink is not None:
+        total = np.exp(sink - highest) + total
     if rules.zero_nan:
         weights, total = without_nan(weights, total)
     result = np.matmul(weights, v) / total
@@ -127,6 +134,7 @@ def flash_attention(
     v: Array,
     mask: Array | None = None,
     *,
+    sink: Array | None = None,
     scale: float | None = None,
     causal: bool = False,
     causal_offset: int = 0,
@@ -145,6 +153,7 @@ def flash_attention(
         k: `[B, Hk, T, D]`; query heads share key heads in consecutive groups of `H / Hk`.
         v: `[B, Hk, T, Dv]`.
         mask: Broadcastable to `[B, H, S, T]`: of bool (true keeps), or added to the scores.
+        sink: The score of one key more of each head, `[H]`, whose value is 0.
         scale: Default `1 / sqrt(D)`.
         causal: Whether query `i` sees only keys `j <= i + causal_offset`.
         causal_offset: Keys that precede the first query; 0 as in ONNX `Attention` with no past.
@@ -174,10 +183,17 @@ def flash_attention(
         nan_guard,
         zero_nan,
     )
-    return _attend_in_blocks(q, k, v, rules, dtype)
+    return _attend_in_blocks(q, k, v, rules, sinks_of(sink, k.shape[1], dtype), dtype)
 
 
-def _attend_in_blocks(q: Array, k: Array, v: Array, rules: Rules, dtype: DType) -> Array:
+def sinks_of(sink: Array | None, key_heads: int, dtype: DType) -> Array | None:
+    """Returns sinks as scores, `[Hk, H / Hk, 1, 1]`."""
+    return None if sink is None else narrow(sink, dtype).reshape(key_heads, -1, 1, 1)
+
+
+def _attend_in_blocks(
+    q: Array, k: Array, v: Array, rules: Rules, sinks: Array | None, dtype: DType
+) -> Array:
     (batch, heads, rows, depth), (key_heads, columns) = q.shape, k.shape[1:3]
     grouped = (batch, key_heads, heads // max(key_heads, 1), rows)
     result = np.empty((batch, heads, rows, v.shape[3]), q.dtype)
@@ -190,7 +206,8 @@ def _attend_in_blocks(q: Array, k: Array, v: Array, rules: Rules, dtype: DType) 
             scores = _scores(narrow(queries[block], dtype), narrow(k[image, head], dtype))
             values = narrow(v[image, head], dtype)[:, None]
             mask = None if masks is None else masks[block]
-            parts[block] = _attend(scores, values, mask, row, rules)
+            sink = None if sinks is None else sinks[head]
+            parts[block] = _attend(scores, values, mask, row, rules, sink)
     return result
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ge_dialect.interpreters.kernels.attention import Rules, masked
+from ge_dialect.interpreters.kernels.attention import Rules, masked, sinks_of
 from ge_dialect.interpreters.kernels.numeric import Array, narrow, quiet
 
 
@@ -26,6 +26,13 @@ class _Sums:
     total: Array = field(default_factory=lambda: np.zeros(()))
     values: Array = field(default_factory=lambda: np.zeros(()))
     alive: Array = field(default_factory=lambda: np.asarray(False))
+
+    @staticmethod
+    def begin(sink: Array | None) -> _Sums:
+        """Returns what is known before the first block: of a sink, the score of a value of 0."""
+        if sink is None:
+            return _Sums()
+        return _Sums(sink, np.ones_like(sink), np.zeros_like(sink))
 
     def add(self, scores: Array, weights: Array, v: Array) -> None:
         """Adds a block of keys; the weights go to `weights`."""
@@ -51,6 +58,7 @@ def attend_in_blocks(
     first_query: int,
     blocks: Sequence[tuple[int, int]],
     scratch: tuple[Array, Array],
+    sink: Array | None = None,
 ) -> Array:
     """Returns what `flash_attention` does for some queries, `[B, H, R, Dv]`.
 
@@ -63,6 +71,7 @@ def attend_in_blocks(
         first_query: Number of the first query, for a causal mask.
         blocks: The first key of each block, and the first after it.
         scratch: Flat arrays of the type to compute in, for the scores and weights of a block.
+        sink: As of `flash_attention`, of these heads.
 
     With one block it is what `flash_attention` computes, bit by bit.
 
@@ -74,7 +83,7 @@ def attend_in_blocks(
     queries = narrow(q, dtype).reshape(batch, key_heads, groups * rows, depth)
     shape = (batch, key_heads, groups, rows)
     whole = None if mask is None else np.broadcast_to(mask, (batch, heads, rows, columns))
-    sums = _Sums()
+    sums = _Sums.begin(sinks_of(sink, key_heads, dtype))
     for start, end in blocks:
         size = batch * heads * rows * (end - start)
         flat = scratch[0][:size].reshape(batch, key_heads, groups * rows, end - start)

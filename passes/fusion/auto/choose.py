@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
@@ -60,7 +61,8 @@ class Chooser:
         groups: The groups; changed.
         target: The machine.
         max_ops, max_products: Of one kernel.
-        strict: Whether no value may be live longer than before, wherever the peak is.
+        strict: First and last positions between which no value may be live longer than before,
+            wherever the peak is.
         spare: Bytes that stay free below the peak, since the order of joined kernels is another.
         refused: What was legal to look at and refused, where somebody listens.
         joined: How many times two groups became one.
@@ -70,7 +72,7 @@ class Chooser:
     target: Target
     max_ops: int
     max_products: int
-    strict: bool = False
+    strict: Sequence[tuple[int, int]] = ()
     spare: int = 0
     refused: list[tuple[Group, Group, Refusal, int]] = field(
         default_factory=list[tuple[Group, Group, Refusal, int]]
@@ -99,7 +101,7 @@ class Chooser:
             if self._is_stale(pair):
                 continue
             between = self.groups.between(pair.first, pair.last)
-            if between is None or (self.strict and between[1]):
+            if between is None or (between[1] and self._is_strict(pair.first, pair.last)):
                 self._refuse(pair, Refusal(ReasonClass.ORDER, "a value goes out and comes back"))
             elif (refusal := self._refusal(pair)) is not None:
                 self._refuse(pair, refusal)
@@ -220,11 +222,15 @@ class Chooser:
                 message = "tiles would read operands from HBM again"
                 found, wanted = f"{more} bytes more", f"at most {pair.saved - 1} bytes"
                 return Refusal(ReasonClass.COST, message, found, wanted, True)
-        if (excess := self.profile.excess(first, last, self.strict)) > 0:
+        if (excess := self.profile.excess(first, last, self._is_strict(first, last))) > 0:
             message = "inputs would be live longer"
             found = f"{excess} bytes more at the peak"
             return Refusal(ReasonClass.COST, message, found, "none", True)
         return self._slower(pair, fitted)
+
+    def _is_strict(self, first: Group, last: Group) -> bool:
+        low, high = sorted((first.position, last.position))
+        return any(start <= high and low <= end for start, end in self.strict)
 
     def _read_again(self, group: Group) -> int:
         """Returns the bytes that tiles of one group read more than once."""

@@ -16,7 +16,7 @@ are not built in stay as they are. Example: tests/filecheck/passes/fuse_auto.mli
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ from ge_dialect.passes import rewrites, statistics
 from ge_dialect.passes.fusion.auto.build import build_kernel, kernel_name, put_in_order
 from ge_dialect.passes.fusion.auto.choose import Chooser, Refusal
 from ge_dialect.passes.fusion.auto.groups import Group, Groups
-from ge_dialect.passes.fusion.auto.peak import peak_in_order
+from ge_dialect.passes.fusion.auto.peak import Peak, peak_in_order
 from ge_dialect.passes.fusion.auto.recompute import groups_of
 from ge_dialect.passes.fusion.fuse_rules import blocks_of
 from ge_dialect.passes.fusion.registry import growing_rules
@@ -44,9 +44,10 @@ if TYPE_CHECKING:
 
 NAME = "ge-fuse-auto"
 _RULE = "JoinKernels"
-_TRIES = 4
-"""How often kernels are joined anew, with twice the bytes to spare below the peak each time, before
-no value may be live longer than it was."""
+_TRIES = 8
+"""How often kernels are joined anew: with twice the bytes to spare below the peak each time, then,
+where that changes nothing, with no value live longer at the peak; at last nowhere."""
+_EVERYWHERE = (0, 1 << 62)
 
 
 @dataclass(frozen=True)
@@ -84,16 +85,25 @@ class FuseAutoPass(ModulePass):
         """Returns what to join in a block: with more and more care, while the peak would rise."""
         alignment = target.hbm.alignment
         groups = groups_of(block, growing_rules(), target)
-        before = peak_in_order(groups, alignment)
-        spare = 0
+        before = peak_in_order(groups, alignment).bytes
+        spare, strict = 0, list[tuple[int, int]]()
+        known: Peak | None = None
         for _ in range(_TRIES):
-            chooser = Chooser(groups, target, self.max_ops, self.max_products, spare=spare)
-            chooser.run()
-            if not chooser.joined or (peak := peak_in_order(groups, alignment)) <= before:
+            chooser = self._joined(groups, target, spare, strict)
+            peak = peak_in_order(groups, alignment)
+            if not chooser.joined or peak.bytes <= before:
                 return chooser
-            spare = 2 * spare or peak - before
+            if peak == known or spare > before:  # more to spare changes nothing
+                strict.append(peak.span)
+            else:
+                spare, known = 2 * spare or peak.bytes - before, peak
             groups = groups_of(block, growing_rules(), target)
-        chooser = Chooser(groups, target, self.max_ops, self.max_products, strict=True)
+        return self._joined(groups, target, 0, [_EVERYWHERE])
+
+    def _joined(
+        self, groups: Groups, target: Target, spare: int, strict: Sequence[tuple[int, int]]
+    ) -> Chooser:
+        chooser = Chooser(groups, target, self.max_ops, self.max_products, strict, spare)
         chooser.run()
         return chooser
 

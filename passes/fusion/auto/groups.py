@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from xdsl.ir import Block, Operation, SSAValue
 
 from ge_dialect.ge.access import operand_at, operands_of
-from ge_dialect.ge.attention import DropoutOp
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.ge.dropout import DropoutOp
 from ge_dialect.ge.effects import is_side_effect_free
 from ge_dialect.ge.greatest import num_elements
 from ge_dialect.ge.picking import parts_of

@@ -127,7 +127,20 @@ class Profile:
         return value in self.groups.owner and value not in self.groups.outside
 
 
-def peak_in_order(groups: Groups, alignment: int) -> int:
+@dataclass(frozen=True)
+class Peak:
+    """The most bytes that are live while groups run.
+
+    Attributes:
+        bytes: How many.
+        span: The first and the last position of the ops that run then.
+    """
+
+    bytes: int
+    span: tuple[int, int]
+
+
+def peak_in_order(groups: Groups, alignment: int) -> Peak:
     """Returns the most bytes that are live while the groups run in their order.
 
     Arguments, constants and what leaves the block are left out, as in `Profile`. An elementwise op
@@ -150,12 +163,14 @@ def peak_in_order(groups: Groups, alignment: int) -> int:
         size = -(-groups.size(value) // alignment) * alignment
         change[place[groups.owner[value].number]] += size
         change[last + 1] -= size
-    now = peak = 0
+    now, peak, span = 0, 0, (0, 0)
     for index, group in enumerate(ordered):
         now += change[index]
         dying = [value for value in group.reads if death.get(value) == index]
-        peak = max(peak, now - sum(_taken_over(group, dying, groups, alignment)))
-    return peak
+        size = now - sum(_taken_over(group, dying, groups, alignment))
+        if size > peak:
+            peak, span = size, (min(group.members), max(group.members))
+    return Peak(peak, span)
 
 
 def _death(value: SSAValue, own: int, groups: Groups, place: dict[int, int]) -> int:

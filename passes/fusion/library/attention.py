@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ge_dialect.ge.attention import DropoutOp, FlashAttentionOp
+from ge_dialect.ge.attention import FlashAttentionOp
 from ge_dialect.ge.binary import AddOp
+from ge_dialect.ge.dropout import DropoutOp
 from ge_dialect.ge.movement import ReshapeOp, TransposeOp
 from ge_dialect.ge.normalization import LayerNormOp
 from ge_dialect.passes.fusion.conditions import fits_on_chip

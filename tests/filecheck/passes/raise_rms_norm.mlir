@@ -48,13 +48,55 @@ func.func @other_squares(%x: tensor<4x8xf32>, %z: tensor<4x8xf32>) -> tensor<4x8
   func.return %n : tensor<4x8xf32>
 }
 
-// An epsilon of zero is one; a missing one is none.
+// An epsilon that an exporter took for nothing is 0.
 // CHECK-LABEL: func.func @no_epsilon
-// CHECK-NOT: ge.rms_norm
+// CHECK-NEXT: ge.rms_norm %x axis 1 epsilon 0.000000e+00
+// CHECK-NEXT: func.return
 func.func @no_epsilon(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %q = ge.mul %x, %x : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   %v = ge.reduce_mean %q axes [1] keepdims true : (tensor<4x8xf32>) -> tensor<4x1xf32>
   %s = ge.sqrt %v : (tensor<4x1xf32>) -> tensor<4x1xf32>
   %n = ge.div %x, %s : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  func.return %n : tensor<4x8xf32>
+}
+
+// Roots as powers.
+// CHECK-LABEL: func.func @power
+// CHECK: ge.rms_norm %x axis 1 epsilon 1.000000e-06
+// CHECK-NEXT: func.return
+func.func @power(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %eps = ge.constant dense<1.0e-06> : tensor<f32>
+  %half = ge.constant dense<-0.5> : tensor<f32>
+  %q = ge.mul %x, %x : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %v = ge.reduce_mean %q axes [1] keepdims true : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %e = ge.add %v, %eps : (tensor<4x1xf32>, tensor<f32>) -> tensor<4x1xf32>
+  %r = ge.pow %e, %half : (tensor<4x1xf32>, tensor<f32>) -> tensor<4x1xf32>
+  %n = ge.mul %x, %r : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  func.return %n : tensor<4x8xf32>
+}
+
+// CHECK-LABEL: func.func @power_below
+// CHECK: ge.rms_norm %x axis 1 epsilon 1.000000e-06
+// CHECK-NEXT: func.return
+func.func @power_below(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %eps = ge.constant dense<1.0e-06> : tensor<f32>
+  %half = ge.constant dense<0.5> : tensor<f32>
+  %q = ge.mul %x, %x : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %v = ge.reduce_mean %q axes [1] keepdims true : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %e = ge.add %v, %eps : (tensor<4x1xf32>, tensor<f32>) -> tensor<4x1xf32>
+  %r = ge.pow %e, %half : (tensor<4x1xf32>, tensor<f32>) -> tensor<4x1xf32>
+  %n = ge.div %x, %r : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  func.return %n : tensor<4x8xf32>
+}
+
+// Another power.
+// CHECK-LABEL: func.func @other_power
+// CHECK-NOT: ge.rms_norm
+func.func @other_power(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %third = ge.constant dense<-0.25> : tensor<f32>
+  %q = ge.mul %x, %x : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %v = ge.reduce_mean %q axes [1] keepdims true : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %r = ge.pow %v, %third : (tensor<4x1xf32>, tensor<f32>) -> tensor<4x1xf32>
+  %n = ge.mul %x, %r : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
   func.return %n : tensor<4x8xf32>
 }

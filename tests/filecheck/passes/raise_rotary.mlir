@@ -111,3 +111,40 @@ func.func @widened(%x: !n, %f: tensor<2x3x4xf32>) -> !x {
   %y = ge.add %xc, %ts : (!x, !x) -> !x
   func.return %y : !x
 }
+
+// The other way round: the sines change sign.
+// CHECK-LABEL: func.func @backwards
+// CHECK: %[[S:.*]] = ge.neg
+// CHECK: ge.rotary_embedding %x, %{{.*}}, %[[S]] num_heads 0 rotary_dim 0
+// CHECK-NEXT: func.return
+func.func @backwards(%x: !x, %f: tensor<2x1x3x4xf32>) -> !x {
+  %ff = ge.concat %f, %f axis -1 : (tensor<2x1x3x4xf32>, tensor<2x1x3x4xf32>) -> tensor<2x1x3x8xf32>
+  %c = ge.cos %ff : (tensor<2x1x3x8xf32>) -> tensor<2x1x3x8xf32>
+  %s = ge.sin %ff : (tensor<2x1x3x8xf32>) -> tensor<2x1x3x8xf32>
+  %xc = ge.mul %x, %c : (!x, tensor<2x1x3x8xf32>) -> !x
+  %a, %b = ge.split %x axis 3 sizes [4, 4] : (!x) -> (!h, !h)
+  %n = ge.neg %a : (!h) -> !h
+  %t = ge.concat %b, %n axis -1 : (!h, !h) -> !x
+  %ts = ge.mul %t, %s : (!x, tensor<2x1x3x8xf32>) -> !x
+  %y = ge.add %xc, %ts : (!x, !x) -> !x
+  func.return %y : !x
+}
+
+// Neighbours that are halves of the result, beside features that are not rotated (DeepSeek).
+// CHECK-LABEL: func.func @neighbours_to_halves
+// CHECK: %[[X:.*]] = ge.concat %{{.*}}, %{{.*}} axis 3 : (tensor<2x4x3x4xf32>, tensor<2x4x3x4xf32>)
+// CHECK: %[[R:.*]] = ge.rotary_embedding %[[X]], %{{.*}}, %{{.*}} num_heads 0 rotary_dim 0
+// CHECK-NEXT: ge.concat %z, %[[R]] axis 3
+// CHECK-NEXT: func.return
+func.func @neighbours_to_halves(%x: !x, %z: !x, %c: tensor<3x4xf32>, %s: tensor<3x4xf32>) -> tensor<2x4x3x16xf32> {
+  %a = ge.slice %x starts [0] ends [8] axes [3] steps [2] : (!x) -> !h
+  %b = ge.slice %x starts [1] ends [8] axes [3] steps [2] : (!x) -> !h
+  %ac = ge.mul %a, %c : (!h, tensor<3x4xf32>) -> !h
+  %bs = ge.mul %b, %s : (!h, tensor<3x4xf32>) -> !h
+  %bc = ge.mul %b, %c : (!h, tensor<3x4xf32>) -> !h
+  %as = ge.mul %a, %s : (!h, tensor<3x4xf32>) -> !h
+  %re = ge.sub %ac, %bs : (!h, !h) -> !h
+  %im = ge.add %as, %bc : (!h, !h) -> !h
+  %y = ge.concat %z, %re, %im axis 3 : (!x, !h, !h) -> tensor<2x4x3x16xf32>
+  func.return %y : tensor<2x4x3x16xf32>
+}

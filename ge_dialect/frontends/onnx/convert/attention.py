@@ -9,8 +9,9 @@ from xdsl.ir import SSAValue
 
 from ge_dialect.frontends.onnx.convert.dims import multiply
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
-from ge_dialect.ge.attention import DropoutOp, FlashAttentionOp, RotaryEmbeddingOp
+from ge_dialect.ge.attention import FlashAttentionOp, RotaryEmbeddingOp
 from ge_dialect.ge.base import expect_rank
+from ge_dialect.ge.dropout import DropoutOp
 from ge_dialect.ge.dtypes import is_bool
 from ge_dialect.ge.elementwise import CastOp
 from ge_dialect.ge.movement import TransposeOp
