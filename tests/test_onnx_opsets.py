@@ -59,6 +59,11 @@ def _softmax(x: Any) -> Any:
         (10, node("TopK", "x", "k", axis=1, out="y, i"), {"k": np.array([1])},
          A.max(1, keepdims=True)),
         (17, node("Trilu", "x", upper=0), {}, np.tril(A)),
+        (16, node("GridSample", "u", "g", mode="bilinear", align_corners=1),
+         {"u": A[:, None], "g": np.zeros((2, 1, 1, 2), F32)},
+         A[:, None, 1:2, 1:3].mean(-1, keepdims=True)),
+        (16, node("GridSample", "u", "g", mode="bicubic"),
+         {"u": A[:, None, :, :3], "g": np.zeros((2, 1, 1, 2), F32)}, A[:, None, 1:2, 1:2]),
         (24, node("Swish", "x", alpha=2.0), {}, A / (1 + np.exp(-2 * A))),
     ],
 )  # fmt: skip

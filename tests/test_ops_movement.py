@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from math import prod
 from typing import Any
 
@@ -13,6 +14,7 @@ from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import InterpretationError, VerifyException
 from xdsl.utils.test_value import create_ssa_value
 
+from ge_dialect.ge.grid_sample import PADDING_MODES, GridSampleOp
 from ge_dialect.ge.movement import BroadcastToOp, ReshapeOp, TileOp, TransposeOp
 from ge_dialect.ge.pieces import ConcatOp, PadOp, SliceOp, SplitOp
 from ge_dialect.ge.rearrange import (
@@ -277,6 +279,41 @@ def test_resize_is_that_of_onnx(options: dict[str, Any]) -> None:
     scaled = reference("Resize", x, None, np.array(scales, F32), **options)
     assert_same(by_size, sized, F32, ulps=8, scale=4)
     assert_same(by_scale, scaled, F32, ulps=8, scale=4)
+
+
+@pytest.mark.parametrize("align", [False, True])
+@pytest.mark.parametrize(
+    ("mode", "padding", "sizes"),
+    [
+        *product(("nearest", "linear"), PADDING_MODES, [(5, 4), (2, 3), (3, 4, 2)]),
+        *product(["cubic"], ("zeros", "reflection"), [(5, 4), (2, 3)]),  # ONNX's border is wrong
+    ],
+)
+def test_grid_sample_is_that_of_onnx(
+    sizes: tuple[int, ...], mode: str, padding: str, align: bool
+) -> None:
+    x = random(F32, 2, 3, *sizes)
+    places = 1.7 * random(F32, 2, *(2, 3, 4)[: len(sizes)], len(sizes), seed=1)
+    options: dict[str, Any] = {"mode": mode, "padding_mode": padding}
+    (found,) = run(GridSampleOp, x, places, align_corners=align, **options)
+    expected = reference("GridSample", x, places, align_corners=int(align), **options)
+    assert_same(found, expected, F32, ulps=16, scale=4)
+
+
+def test_grid_sample_repeats_the_border_for_cubic_weights() -> None:
+    x, places = random(F32, 1, 2, 5, 4), 0.9 * random(F32, 1, 3, 3, 2, seed=1)
+    (found,) = run(GridSampleOp, x, places, mode="cubic", padding_mode="border")
+    wide = np.pad(x, ((0, 0), (0, 0), (4, 4), (4, 4)), "edge")
+    inner = (places * np.array([4 / 12, 5 / 13], F32)).astype(F32)
+    (expected,) = run(GridSampleOp, wide, inner, mode="cubic", padding_mode="zeros")
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_grid_sample_treats_half_precision_and_places_far_away() -> None:
+    x = random(F16, 1, 1, 3, 3)
+    places = np.array([[[[np.inf, 0], [0, np.nan], [1e30, -1e30], [0, 0]]]], F32)
+    (found,) = run(GridSampleOp, x, places, mode="nearest", padding_mode="zeros")
+    np.testing.assert_array_equal(found, [[[[0, 0, 0, x[0, 0, 1, 1]]]]])
 
 
 def test_resize_scales_symbols_by_plain_ratios_only() -> None:

@@ -47,6 +47,7 @@ FAMILIES = (
     "pieces",
     "rearrange",
     "resize",
+    "grid_sample",
     "indexing",
     "scatter",
     "recurrent",

@@ -6,6 +6,7 @@ import numpy as np
 from xdsl.utils.exceptions import InterpretationError
 
 from ge_dialect.ge.dtypes import to_numpy
+from ge_dialect.ge.grid_sample import GridSampleOp
 from ge_dialect.ge.movement import BroadcastToOp, ReshapeOp, TileOp, TransposeOp
 from ge_dialect.ge.pieces import ConcatOp, PadOp, SliceOp, SplitOp
 from ge_dialect.ge.rearrange import (
@@ -22,7 +23,7 @@ from ge_dialect.ge.types import (
     tensor_of,
     value_shape,
 )
-from ge_dialect.interpreters.kernels import movement, resize
+from ge_dialect.interpreters.kernels import grid_sample, movement, resize
 from ge_dialect.interpreters.registry import Array, semantics
 
 
@@ -170,4 +171,16 @@ def resize_(op: ResizeOp, x: Array) -> Array:
         if op.extrapolation_value is None
         else op.extrapolation_value.value.data,
         roi=None if op.roi is None else op.roi.get_values(),
+    )
+
+
+@semantics(GridSampleOp)
+def grid_sample_(op: GridSampleOp, x: Array, grid: Array) -> Array:
+    """Evaluates `ge.grid_sample`."""
+    return grid_sample.grid_sample(
+        x,
+        grid,
+        mode=op.mode.data,
+        padding_mode=op.padding_mode.data,
+        align_corners=op.align_corners is not None,
     )

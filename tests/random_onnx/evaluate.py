@@ -62,7 +62,7 @@ _NATIVE = frozenset(
 )
 
 # The reference computes them in f32, and so it does with attributes of all others.
-_SINGLE = frozenset(("Erf", "HardSwish"))
+_SINGLE = frozenset(("Erf", "HardSwish", "GridSample"))
 
 # Operands beyond the first say how, and what they say is exact.
 _FIRST_ONLY = frozenset(("Resize", "Clip", "Dropout", "Pow"))

@@ -1,4 +1,4 @@
-"""`Resize`."""
+"""`Resize` and `GridSample`."""
 
 from __future__ import annotations
 
@@ -55,3 +55,32 @@ def _extents(
         ]
         return g.given(np.array(factors, F32), fixed=True), None
     return None, g.ints([value.shape[a] if a in kept else g.int(1, 6) for a in places])
+
+
+@builds("GridSample")
+def grid_sample(g: Grower, op_type: str) -> None:
+    """All modes and paddings, but for what the reference has wrong: cubic at the border,
+    reflection within one element, and version 16's names."""
+    value = g.operand(
+        g.floats(op_type),
+        (4, 4),
+        empty=False,
+        finite=True,
+        test=lambda v: v.array.size <= 100,
+    )
+    mode = "nearest" if g.version(op_type) < 20 else g.one_of((None, "nearest", "linear", "cubic"))
+    paddings = ["zeros"]
+    if mode != "cubic":
+        paddings.append("border")
+    if min(value.shape[2:]) > 1:
+        paddings.append("reflection")
+    shape = (value.shape[0], g.int(1, 3), g.int(1, 3), 2)
+    places = [g.int(-24, 24) / 17 for _ in range(int(np.prod(shape)))]
+    grid = g.given(np.array(places, F32).reshape(shape))
+    g.emit(
+        op_type,
+        [value, grid],
+        mode=mode,
+        padding_mode=g.one_of((None, *paddings)),
+        align_corners=g.one_of((None, 0, 1)),
+    )

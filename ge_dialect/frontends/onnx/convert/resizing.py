@@ -1,4 +1,4 @@
-"""`Resize` and its ancestor `Upsample`."""
+"""`Resize`, its ancestor `Upsample`, and `GridSample`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 
 from ge_dialect.frontends.onnx.convert.movement import typed_like
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
+from ge_dialect.ge.grid_sample import GridSampleOp
 from ge_dialect.ge.resize import ResizeOp
 from ge_dialect.ge.types import MaybeDim, TensorT, normalize_axes, num_elements, static_shape
 
@@ -16,6 +17,8 @@ _ItemT = TypeVar("_ItemT")
 
 # What `Upsample` calls `linear` by the number of dimensions.
 _LINEAR = ("bilinear", "trilinear")
+_OF_PLANES = {"bilinear": "linear", "bicubic": "cubic"}
+"""Modes of `GridSample` as version 16 calls them."""
 
 
 @converts("Upsample")
@@ -47,6 +50,21 @@ def resize(node: Node) -> SSAValue:
             exclude_outside=node.get_flag("exclude_outside"),
             extrapolation_value=node.get_float("extrapolation_value", 0.0),
             roi=_roi(node) if coordinates == "tf_crop_and_resize" else None,
+        )
+    )
+
+
+@converts("GridSample")
+def grid_sample(node: Node) -> SSAValue:
+    """`GridSample`."""
+    mode = node.get_string("mode", "linear")
+    return node.emit(
+        GridSampleOp(
+            node[0],
+            node[1],
+            mode=_OF_PLANES.get(mode, mode),
+            padding_mode=node.get_string("padding_mode", "zeros"),
+            align_corners=node.get_flag("align_corners"),
         )
     )
 
