@@ -28,6 +28,7 @@ from ge_dialect.passes.canonicalization.rows import ROWS_PATTERNS
 from ge_dialect.passes.canonicalization.scatter import SCATTER_PATTERNS
 from ge_dialect.passes.canonicalization.select import SELECT_PATTERNS
 from ge_dialect.passes.canonicalization.transpose import TRANSPOSE_PATTERNS
+from ge_dialect.passes.canonicalization.unbound import UNBOUND_PATTERNS
 from ge_dialect.passes.canonicalization.widening import WIDENING_PATTERNS
 from ge_dialect.passes.driver import Driver, Rewrite
 
@@ -48,6 +49,7 @@ _CLASSES: tuple[type[Rewrite], ...] = (
     *FILLED_PATTERNS,
     *AXES_PATTERNS,
     *CUTS_PATTERNS,
+    *UNBOUND_PATTERNS,
     *ROTARY_PATTERNS,
     *ROWS_PATTERNS,
     *SCATTER_PATTERNS,

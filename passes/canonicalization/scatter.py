@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
 from ge_dialect.ge.constants import ConstantOp, constant_array
+from ge_dialect.ge.movement import ReshapeOp, TransposeOp
 from ge_dialect.ge.pieces import ConcatOp
 from ge_dialect.ge.scatter import ScatterNdOp
 from ge_dialect.ge.types import value_shape
@@ -26,13 +28,14 @@ class _Part:
 
     Attributes:
         axis: The dimension; None where the part is everything.
-        start, count: What of it is taken.
+        start, count, step: What of it is taken.
         value: What the part becomes.
     """
 
     axis: int | None
     start: int
     count: int
+    step: int
     value: SSAValue
 
 
@@ -44,42 +47,46 @@ def _written(op: ScatterNdOp) -> _Part | None:
     starts = _constant_starts(op) if isinstance(op.indices.owner, ConstantOp) else _starts(op)
     if starts is None:
         return None
-    cut = [
-        (axis, start, size)
-        for axis, (start, size) in enumerate(zip(starts, grid, strict=True))
-        if size != shape[axis]
-    ]
-    if not cut:
-        return None if any(starts) else _Part(None, 0, 0, op.updates)
-    (axis, start, size), *others = cut
-    if others or any(starts[:axis]) or any(starts[axis + 1 :]) or not isinstance(size, int):
+    cut = [axis for axis, size in enumerate(grid) if size != shape[axis]]
+    if any(starts[axis] != (0, 1) for axis in range(len(grid)) if axis not in cut):
         return None
-    return _Part(axis, start, size, op.updates)
+    if not cut:
+        return _Part(None, 0, 0, 1, op.updates)
+    size, (start, step) = grid[cut[0]], starts[cut[0]]
+    if len(cut) > 1 or not isinstance(size, int):
+        return None
+    return _Part(cut[0], start, size, step, op.updates)
 
 
-def _constant_starts(op: ScatterNdOp) -> list[int] | None:
-    """Returns the first coordinate along each dimension, where they count up from there."""
+_Starts = list[tuple[int, int]]
+"""The first coordinate along each dimension, and by how much they grow from there."""
+
+
+def _constant_starts(op: ScatterNdOp) -> _Starts | None:
+    """Returns the coordinates of constant indices."""
     import numpy as np
 
     indices = constant_array(op.indices, MOST_INDICES)
     if indices is None or indices.size == 0 or indices.min() < 0:
         return None
-    starts = [int(start) for start in indices.reshape(-1, indices.shape[-1])[0]]
-    coordinates = np.indices(indices.shape[:-1], sparse=True)
-    for axis, (start, count) in enumerate(zip(starts, coordinates, strict=True)):
-        if (indices[..., axis] != start + count).any():
+    starts: _Starts = []
+    for axis, count in enumerate(np.indices(indices.shape[:-1], sparse=True)):
+        along = np.moveaxis(indices[..., axis], axis, 0).reshape(count.size, -1)[:, 0]
+        start, step = int(along[0]), int(along[1] - along[0]) if along.size > 1 else 1
+        if step < 1 or (indices[..., axis] != start + step * count).any():
             return None
+        starts.append((start, step))
     return starts
 
 
-def _starts(op: ScatterNdOp) -> list[int] | None:
-    """Returns the same of computed coordinates that are joined."""
+def _starts(op: ScatterNdOp) -> _Starts | None:
+    """Returns those of computed coordinates that are joined."""
     joined, grid = op.indices.owner, value_shape(op.indices)[:-1]
     if not isinstance(joined, ConcatOp) or joined.dimension != len(grid):
         return None
     if any(value_shape(one)[-1] != 1 for one in joined.inputs):
         return None
-    follower, starts = Follower(), list[int]()
+    follower, starts = Follower(), list[tuple[int, int]]()
     for axis, value in enumerate(joined.inputs):
         if (index := follower.of(value)) is None or not isinstance(index.base, int):
             return None
@@ -87,15 +94,15 @@ def _starts(op: ScatterNdOp) -> list[int] | None:
         factors[axis] = 0 if grid[axis] == 1 else 1
         if index.base < 0 or list(index.factors) != factors:
             return None
-        starts.append(index.base)
+        starts.append((index.base, 1))
     return starts
 
 
 class JoinWrittenParts(Rewrite):
     """`scatter_nd(scatter_nd(x, [0, 1], u), [2, 3], v)` -> `concat(u, v)`, for x of 4 rows.
 
-    Parts may lie side by side along any dimension; of a scatter that writes everything only its
-    updates are left. What two scatters write stays as it is.
+    Parts may lie side by side along any dimension, or alternate; of a scatter that writes
+    everything only its updates are left. What two scatters write stays as it is.
     """
 
     roots = (ScatterNdOp,)
@@ -113,24 +120,47 @@ class JoinWrittenParts(Rewrite):
             value = value.owner.input
             if (axis := _covered(parts, value)) is not None:
                 parts.sort(key=lambda part: part.start)
-                rewriter.replace(op, ConcatOp([part.value for part in parts], axis))
+                rewriter.replace(op, _join([part.value for part in parts], axis, parts[0].step))
                 return
 
 
 def _covered(parts: list[_Part], value: SSAValue) -> int | None:
     """Returns the dimension along which parts are all of a value, each element once, or None."""
-    axis = parts[0].axis
-    if axis is None or any(part.axis != axis for part in parts):
+    axis, step, count = parts[0].axis, parts[0].step, parts[0].count
+    if axis is None or any((part.axis, part.step) != (axis, step) for part in parts):
         return None
-    size = value_shape(value)[axis]
-    if sum(part.count for part in parts) != size:
+    if sum(part.count for part in parts) != value_shape(value)[axis]:
         return None
+    if step > 1:
+        alike = step == len(parts) and all(part.count == count for part in parts)
+        return axis if alike and {part.start for part in parts} == set(range(step)) else None
     end = 0
     for part in sorted(parts, key=lambda part: part.start):
         if part.start != end:
             return None
         end += part.count
     return axis
+
+
+def _join(values: Sequence[SSAValue], axis: int, step: int) -> list[Operation]:
+    """Returns ops that put parts side by side or, with a step, alternately; parts that are
+    transposed alike are transposed afterwards."""
+    owners = [value.owner for value in values]
+    moves = [owner for owner in owners if isinstance(owner, TransposeOp)]
+    perms = {move.permutation for move in moves}
+    if len(moves) == len(values) and len(perms) == 1:
+        (perm,) = perms
+        joined = _join([move.input for move in moves], perm[axis], step)
+        return [*joined, TransposeOp(joined[-1].results[0], perm)]
+    if step == 1:
+        return [ConcatOp(values, axis)]
+    shape = value_shape(values[0])
+    columns = [ReshapeOp(value, (*shape[: axis + 1], 1, *shape[axis + 1 :])) for value in values]
+    concat = ConcatOp([column.result for column in columns], axis + 1)
+    size = shape[axis]
+    assert isinstance(size, int)
+    whole = (*shape[:axis], size * step, *shape[axis + 1 :])
+    return [*columns, concat, ReshapeOp(concat.result, whole)]
 
 
 SCATTER_PATTERNS = (JoinWrittenParts,)

@@ -50,6 +50,10 @@ class Twice:
         match op:
             case ConcatOp() | ReshapeOp() if (half := self._joined(value)) is not None:
                 return half
+            case ConcatOp() | ReshapeOp() if self.neighbours and (
+                (half := self._side_by_side(chain, op, steps)) is not None
+            ):
+                return half
             case ReshapeOp() if value_shape(op.input)[-1:] == value_shape(value)[-1:]:
                 half = self.once(chain, op.input, steps - 1)
                 return None if half is None else chain.reshape(half, _narrow(half, value))
@@ -86,6 +90,24 @@ class Twice:
         if joined is None or joined.neighbours != self.neighbours:
             return None
         return joined.first if joined.first is joined.second else None
+
+    def _side_by_side(self, chain: Chain, op: ConcatOp | ReshapeOp, steps: int) -> SSAValue | None:
+        """Returns half of tables side by side, or of one whose numbers are repeated one by one."""
+        last = len(value_shape(op.result)) - 1
+        if isinstance(op, ReshapeOp):
+            repeated = op.input.owner
+            if not isinstance(repeated, BroadcastToOp):
+                return None
+            wide, narrow = value_shape(repeated.result), value_shape(repeated.input)
+            if wide[-1] != 2 or wide != (*narrow[:-1], 2) or narrow[-1] != 1:
+                return None
+            same = len(wide) == last + 2 and wide[:last] == value_shape(op.result)[:last]
+            return chain.reshape(repeated.input, narrow[:-1]) if same else None
+        if op.dimension != last or any(value_shape(one)[last] == 1 for one in op.inputs):
+            return None
+        halves = [self.once(chain, one, steps - 1) for one in op.inputs]
+        found = [half for half in halves if half is not None]
+        return chain.add(ConcatOp(found, last)) if len(found) == len(halves) else None
 
     def _constant(self, chain: Chain, array: npt.NDArray[Any]) -> SSAValue | None:
         import numpy as np

@@ -87,3 +87,30 @@ func.func @added(%x: !u, %u: !u) -> !u {
   %a = ge.scatter_nd %x, %i, %u reduction "add" : (!u, tensor<2x1xi64>, !u) -> !u
   func.return %a : !u
 }
+
+// Every second row, of parts that are transposed alike.
+// CHECK-LABEL: func.func @alternately
+// CHECK-NEXT: %[[U:.*]] = ge.reshape %u : (tensor<3x2xf32>) -> tensor<3x2x1xf32>
+// CHECK-NEXT: %[[V:.*]] = ge.reshape %v : (tensor<3x2xf32>) -> tensor<3x2x1xf32>
+// CHECK-NEXT: %[[J:.*]] = ge.concat %[[U]], %[[V]] axis 2
+// CHECK-NEXT: %[[W:.*]] = ge.reshape %[[J]] : (tensor<3x2x2xf32>) -> tensor<3x4xf32>
+// CHECK-NEXT: ge.transpose %[[W]] perm [1, 0]
+// CHECK-NEXT: func.return
+func.func @alternately(%x: tensor<4x3xf32>, %u: tensor<3x2xf32>, %v: tensor<3x2xf32>) -> tensor<4x3xf32> {
+  %i = ge.constant dense<[[0], [2]]> : tensor<2x1xi64>
+  %j = ge.constant dense<[[1], [3]]> : tensor<2x1xi64>
+  %ut = ge.transpose %u perm [1, 0] : (tensor<3x2xf32>) -> tensor<2x3xf32>
+  %vt = ge.transpose %v perm [1, 0] : (tensor<3x2xf32>) -> tensor<2x3xf32>
+  %a = ge.scatter_nd %x, %i, %ut reduction "none" : (tensor<4x3xf32>, tensor<2x1xi64>, tensor<2x3xf32>) -> tensor<4x3xf32>
+  %b = ge.scatter_nd %a, %j, %vt reduction "none" : (tensor<4x3xf32>, tensor<2x1xi64>, tensor<2x3xf32>) -> tensor<4x3xf32>
+  func.return %b : tensor<4x3xf32>
+}
+
+// Every second row of one kind only.
+// CHECK-LABEL: func.func @half
+// CHECK: ge.scatter_nd
+func.func @half(%x: tensor<4x3xf32>, %u: tensor<2x3xf32>) -> tensor<4x3xf32> {
+  %i = ge.constant dense<[[0], [2]]> : tensor<2x1xi64>
+  %a = ge.scatter_nd %x, %i, %u reduction "none" : (tensor<4x3xf32>, tensor<2x1xi64>, tensor<2x3xf32>) -> tensor<4x3xf32>
+  func.return %a : tensor<4x3xf32>
+}

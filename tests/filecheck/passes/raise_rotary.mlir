@@ -148,3 +148,31 @@ func.func @neighbours_to_halves(%x: !x, %z: !x, %c: tensor<3x4xf32>, %s: tensor<
   %y = ge.concat %z, %re, %im axis 3 : (!x, !h, !h) -> tensor<2x4x3x16xf32>
   func.return %y : tensor<2x4x3x16xf32>
 }
+
+// Angles of two axes of a picture, each repeated for both features of a pair (FLUX).
+// CHECK-LABEL: func.func @tables_side_by_side
+// CHECK: ge.rotary_embedding %x, %{{.*}}, %{{.*}} interleaved num_heads 0 rotary_dim 0
+// CHECK-NEXT: func.return
+func.func @tables_side_by_side(%x: !x, %f: tensor<3x1xf32>, %g: tensor<3x3xf32>) -> !x {
+  %f0 = ge.reshape %f : (tensor<3x1xf32>) -> tensor<3x1x1xf32>
+  %f1 = ge.broadcast_to %f0 : (tensor<3x1x1xf32>) -> tensor<3x1x2xf32>
+  %f2 = ge.reshape %f1 : (tensor<3x1x2xf32>) -> tensor<3x2xf32>
+  %g0 = ge.reshape %g : (tensor<3x3xf32>) -> tensor<3x3x1xf32>
+  %g1 = ge.broadcast_to %g0 : (tensor<3x3x1xf32>) -> tensor<3x3x2xf32>
+  %g2 = ge.reshape %g1 : (tensor<3x3x2xf32>) -> tensor<3x6xf32>
+  %fg = ge.concat %f2, %g2 axis 1 : (tensor<3x2xf32>, tensor<3x6xf32>) -> tensor<3x8xf32>
+  %t = ge.reshape %fg : (tensor<3x8xf32>) -> tensor<1x1x3x8xf32>
+  %c = ge.cos %t : (tensor<1x1x3x8xf32>) -> tensor<1x1x3x8xf32>
+  %s = ge.sin %t : (tensor<1x1x3x8xf32>) -> tensor<1x1x3x8xf32>
+  %a = ge.slice %x starts [0] ends [8] axes [3] steps [2] : (!x) -> !h
+  %b = ge.slice %x starts [1] ends [8] axes [3] steps [2] : (!x) -> !h
+  %n = ge.neg %b : (!h) -> !h
+  %u = ge.reshape %n : (!h) -> tensor<2x4x3x4x1xf32>
+  %v = ge.reshape %a : (!h) -> tensor<2x4x3x4x1xf32>
+  %w = ge.concat %u, %v axis 4 : (tensor<2x4x3x4x1xf32>, tensor<2x4x3x4x1xf32>) -> tensor<2x4x3x4x2xf32>
+  %turned = ge.reshape %w : (tensor<2x4x3x4x2xf32>) -> !x
+  %xc = ge.mul %x, %c : (!x, tensor<1x1x3x8xf32>) -> !x
+  %ts = ge.mul %turned, %s : (!x, tensor<1x1x3x8xf32>) -> !x
+  %y = ge.add %xc, %ts : (!x, !x) -> !x
+  func.return %y : !x
+}
