@@ -55,6 +55,7 @@ class FoundRotary(Found):
         halves: First and second features of neighbours that are put together as halves, or None.
         joined: What the result is put together with; itself is None there.
         backwards: Whether angles count the other way round.
+        shape: Of the result, where it is another one.
     """
 
     pairs: Pairs
@@ -65,6 +66,7 @@ class FoundRotary(Found):
     halves: tuple[SSAValue, SSAValue] | None = None
     joined: list[SSAValue | None] = field(default_factory=list[SSAValue | None])
     backwards: bool = False
+    shape: Shape | None = None
 
     def build(self) -> list[Operation]:
         chain, value = Chain([*self.tables]), self.pairs.whole
@@ -86,7 +88,7 @@ class FoundRotary(Found):
             value = chain.reshape(value, (shape[0], 1, rows, shape[-1]))
         neighbours = self.pairs.neighbours and self.halves is None
         rotary = RotaryEmbeddingOp(value, cos, sin, interleaved=neighbours, num_heads=count)
-        result = chain.reshape(chain.add(rotary), shape)
+        result = chain.reshape(chain.add(rotary), self.shape or shape)
         if len(self.joined) > 1:
             all_of_them = [result if one is None else one for one in self.joined]
             chain.add(ConcatOp(all_of_them, len(shape) - 1))
@@ -172,6 +174,8 @@ def _rotated_parts(joined: Joined) -> Found | None:
             if pairs.neighbours and not joined.neighbours:
                 found.halves, found.feeders = (first, second), []
             found.joined = joined.others
+            if joined.neighbours:
+                found.shape = value_shape(joined.ops[0].results[0])
             return found
     return None
 

@@ -75,7 +75,7 @@ class Joined:
     Attributes:
         first: `[..., D / 2]`.
         second: `[..., D / 2]`.
-        neighbours: As of `Pairs`.
+        neighbours: As of `Pairs`; their result may have other dimensions of 1.
         ops: What puts them together, the last first.
         others: All that is put together, None for the pairs.
     """
@@ -101,18 +101,20 @@ def pairs_within(value: SSAValue) -> Iterator[Joined]:
         for place, (first, second) in enumerate(pairwise(inputs)):
             others = [*inputs[:place], None, *inputs[place + 2 :]]
             yield Joined(first, second, False, [op], others)
-    elif isinstance(op, ReshapeOp) and (found := _joined_columns(op, last)) is not None:
+    elif isinstance(op, ReshapeOp) and (found := _joined_columns(op)) is not None:
         yield found
 
 
-def _joined_columns(op: ReshapeOp, last: int) -> Joined | None:
+def _joined_columns(op: ReshapeOp) -> Joined | None:
     if not isinstance(concat := op.input.owner, ConcatOp):
         return None
-    inside = value_shape(concat.result)
-    if len(concat.inputs) != 2 or concat.dimension != last + 1 or inside[-1] != 2:
+    *rows, size, pair = value_shape(concat.result)
+    if len(concat.inputs) != 2 or concat.dimension != len(rows) + 1 or pair != 2:
         return None
     columns = [_column(one) for one in concat.inputs]
-    if len(inside) != last + 2 or inside[:last] != value_shape(op.result)[:last] or None in columns:
+    *result, features = value_shape(op.result)
+    same = [dim for dim in rows if dim != 1] == [dim for dim in result if dim != 1]
+    if not same or not isinstance(size, int) or features != 2 * size or None in columns:
         return None
     (first, one), (second, other) = (column for column in columns if column is not None)
     return Joined(first, second, True, [op, concat, *one, *other], [None])
