@@ -18,7 +18,7 @@ from ge_dialect.frontends.onnx.old_models import complete_old_model
 from ge_dialect.frontends.onnx.problems import Problems
 from ge_dialect.frontends.onnx.rows import NodeRow, rows_of
 from ge_dialect.frontends.onnx.tensors import HANDLE_KEY, TensorReader, take_all
-from ge_dialect.frontends.onnx.texts import ValuesByType, check_texts, values_of
+from ge_dialect.frontends.onnx.texts import DescribedValues, check_texts, values_of
 from ge_dialect.frontends.onnx.validate import check_opsets, check_structure
 from ge_dialect.frontends.onnx.wire import DEFAULT_THRESHOLD, RawRange, strip
 from ge_dialect.weights import MemoryWeight, Weight
@@ -144,18 +144,18 @@ def _check(model: onnx.ModelProto, reader: TensorReader) -> LoadedModel:
     return LoadedModel(model, reader.weights, reader.path, opset, nodes)
 
 
-def _forget_placeholders(found: ValuesByType) -> None:
+def _forget_placeholders(found: DescribedValues) -> None:
     """Leaves dimensions without a name where an exporter wrote -1 or `?`: each is its own."""
-    for values in found:
-        if values[0].type.WhichOneof("value") != "tensor_type":
-            continue
-        dims = values[0].type.tensor_type.shape.dim
-        placeholders = [
-            index for index, dim in enumerate(dims) if dim.dim_value < 0 or dim.dim_param == "?"
-        ]
-        for value in values if placeholders else ():
-            for index in placeholders:
-                value.type.tensor_type.shape.dim[index].ClearField("value")
+    placeholders: dict[bytes, list[int]] = {}
+    for text, value in found.by_type.items():
+        if value.type.WhichOneof("value") == "tensor_type":
+            dims = enumerate(value.type.tensor_type.shape.dim)
+            placeholders[text] = [i for i, dim in dims if dim.dim_value < 0 or dim.dim_param == "?"]
+    if not any(placeholders.values()):
+        return
+    for value, text in zip(found.all, found.types, strict=True):
+        for index in placeholders.get(text, ()):
+            value.type.tensor_type.shape.dim[index].ClearField("value")
 
 
 def _open_model(name: str) -> BinaryIO:

@@ -267,13 +267,9 @@ def nested_tensors(
 
 def _node_tensors(nodes: Sequence[NodeRow], prefix: str) -> Iterator[tuple[str, onnx.TensorProto]]:
     for index, row in enumerate(nodes):
-        if row.bodies or any(map(_holds_tensors, row.attributes)):
-            name = row.name or f"{row.op_type}_{index}"
-            yield from _attribute_tensors(row.attributes, f"{prefix}{name}/")
-
-
-def _holds_tensors(attribute: onnx.AttributeProto) -> bool:
-    return attribute.HasField("t") or bool(attribute.tensors)
+        if not row.kind.is_shared:
+            name = row.name or f"{row.kind.op_type}_{index}"
+            yield from _attribute_tensors(row.kind.attributes, f"{prefix}{name}/")
 
 
 def _attribute_tensors(
