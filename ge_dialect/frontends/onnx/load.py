@@ -20,7 +20,7 @@ from ge_dialect.frontends.onnx.rows import NodeRow, rows_of
 from ge_dialect.frontends.onnx.tensors import HANDLE_KEY, TensorReader, take_all
 from ge_dialect.frontends.onnx.texts import DescribedValues, check_texts, values_of
 from ge_dialect.frontends.onnx.validate import check_opsets, check_structure
-from ge_dialect.frontends.onnx.wire import DEFAULT_THRESHOLD, RawRange, strip
+from ge_dialect.frontends.onnx.wire import DEFAULT_THRESHOLD, RawRange, check_framing, strip
 from ge_dialect.weights import MemoryWeight, Weight
 
 
@@ -90,6 +90,7 @@ def load_onnx(path: str | os.PathLike[str], threshold: int = DEFAULT_THRESHOLD) 
     try:
         model.ParseFromString(stripped.model)
     except DecodeError as error:
+        check_framing(stripped.model, name)
         raise GEError(
             "GE0202",
             f"'{name}' is not a valid ONNX model: {error}",

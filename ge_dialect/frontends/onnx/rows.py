@@ -29,6 +29,7 @@ class NodeKind:
     Attributes:
         op_type: Of the nodes.
         domain: As it is written.
+        rest: These two, the overload, how many inputs there are, and which outputs are wanted.
         attributes: Those of the first of the nodes.
         bodies: The graphs in them.
         is_shared: Whether other nodes may be of this kind.
@@ -36,6 +37,7 @@ class NodeKind:
 
     op_type: str
     domain: str
+    rest: tuple[Hashable, ...]
     attributes: Sequence[onnx.AttributeProto]
     bodies: Sequence[onnx.GraphProto]
     is_shared: bool
@@ -71,26 +73,30 @@ def rows_of(nodes: Iterable[onnx.NodeProto]) -> list[NodeRow]:
     outputs = [node.output[:] for node in nodes]
     kinds = _kinds_of(nodes, inputs, outputs)
     rows = zip(nodes, [node.name for node in nodes], inputs, outputs, kinds, strict=True)
-    return list(map(tuple.__new__, repeat(NodeRow), rows))
+    # As `starmap(NodeRow, rows)`, which takes two calls a row.
+    return list(map(tuple[object, ...].__new__, repeat(NodeRow), rows))
 
 
 def _kinds_of(
-    nodes: Sequence[onnx.NodeProto], inputs: Sequence[Sequence[str]], outputs: list[Sequence[str]]
+    nodes: Sequence[onnx.NodeProto],
+    inputs: Sequence[Sequence[str]],
+    outputs: Sequence[Sequence[str]],
 ) -> list[NodeKind]:
     """Returns the kind of each node, given the names of what it reads and makes."""
     known: dict[Hashable, NodeKind] = {}
     found: list[NodeKind] = []
-    for node, operands, results in zip(nodes, map(len, inputs), outputs, strict=True):
+    counts = map(len, inputs), map(len, outputs)
+    for node, operands, results, names in zip(nodes, *counts, outputs, strict=True):
         attributes = node.attribute[:]
-        wanted = tuple(map(bool, results)) if "" in results else len(results)
+        wanted = tuple(map(bool, names)) if "" in names else results
         written = tuple(map(_plain_text, attributes)) if attributes else ()
-        key = node.op_type, node.domain, node.overload, operands, wanted, written
-        if (kind := known.get(key)) is None:
+        rest = node.op_type, node.domain, node.overload, operands, wanted
+        if (kind := known.get((rest, written))) is None:
             bodies = [graph for one in attributes for graph in graphs_of(one)]
             is_own = bool(bodies) or None in written or any(map(holds_tensors, attributes))
-            kind = NodeKind(key[0], key[1], attributes, bodies, not is_own)
+            kind = NodeKind(rest[0], rest[1], rest, attributes, bodies, not is_own)
             if not is_own:
-                known[key] = kind
+                known[rest, written] = kind
         found.append(kind)
     return found
 

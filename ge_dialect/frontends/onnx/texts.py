@@ -51,7 +51,9 @@ def check_texts(
         )
 
 
-def _texts(model: onnx.ModelProto, nodes: Sequence[NodeRow], values: DescribedValues) -> list[object]:
+def _texts(
+    model: onnx.ModelProto, nodes: Sequence[NodeRow], values: DescribedValues
+) -> list[object]:
     found: list[object] = [model.producer_name, model.producer_version, model.domain]
     found += [entry.domain for entry in model.opset_import]
     _add_graph(model.graph, nodes, values, found)
@@ -83,8 +85,8 @@ def values_of(graph: onnx.GraphProto) -> DescribedValues:
 
 
 def _add_nodes(nodes: Sequence[NodeRow], found: list[object]) -> None:
+    found += [row.name for row in nodes]
     for row in nodes:
-        found.append(row.name)
         found += row.inputs
         found += row.outputs
     for kind in kinds_of(nodes):

@@ -7,6 +7,7 @@ a kind are found at once, and each names the user's nodes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import filterfalse
 from typing import TYPE_CHECKING, NamedTuple
 
 import onnx
@@ -150,13 +151,12 @@ class _Checker:
         scopes = (_Scope(set(given), produced), *outer)
         defined = scopes[0].defined
         early: list[_Use] = []
-        wrong = {kind for kind in kinds_of(nodes) if self.is_wrong(kind)}
+        wrong = set(filter(self.is_wrong, kinds_of(nodes)))
         for index, row in enumerate(nodes):
             if row.kind in wrong:
                 self.node(row, index)
-            for name in row.inputs:
-                if name not in defined:
-                    self.use(name, node_label(row.node, index), scopes, early)
+            for name in filterfalse(defined.__contains__, row.inputs):
+                self.use(name, node_label(row.node, index), scopes, early)
             for body in row.kind.bodies:
                 early.extend(self.graph(body, rows_of(body.node), scopes))
             for name in row.outputs:
