@@ -86,16 +86,16 @@ def load_onnx(path: str | os.PathLike[str], threshold: int = DEFAULT_THRESHOLD) 
             if hasattr(data, "madvise"):
                 data.madvise(mmap.MADV_RANDOM)  # else the kernel reads weights ahead
             stripped = strip(data, name, threshold)
-    model = onnx.ModelProto()
-    try:
-        model.ParseFromString(stripped.model)
-    except DecodeError as error:
-        check_framing(stripped.model, name)
-        raise GEError(
-            "GE0202",
-            f"'{name}' is not a valid ONNX model: {error}",
-            hint="copy or export the file again",
-        ) from None
+            model = onnx.ModelProto()
+            try:
+                model.ParseFromString(stripped.model)
+            except DecodeError as error:
+                check_framing(data, name)
+                raise GEError(
+                    "GE0202",
+                    f"'{name}' is not a valid ONNX model: {error}",
+                    hint="copy or export the file again",
+                ) from None
     files = ExternalFiles(name, os.path.dirname(name))
     return _check(model, TensorReader(name, stripped.ranges, files, threshold))
 
