@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import (
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 3
 _NOWHERE = NoneAttr()
+_NAMES = frozenset((NameLoc,))
 
 
 def name_location(name: str) -> NameLoc:
@@ -81,7 +82,7 @@ def fuse(locations: Iterable[LocationAttr]) -> LocationAttr:
     """
     places: dict[object, LocationAttr] = {}
     for location in locations:
-        if (known := getattr(location, "_ge_places", None)) is not None:
+        if type(location) is FusedLoc and (known := vars(location).get("_ge_places")) is not None:
             places.update(known)  # what is there already is equal to what takes its place
             continue
         for place in (location,) if type(location) is NameLoc else places_of(location):
@@ -107,17 +108,18 @@ def fuse_distinct(places: tuple[LocationAttr, ...]) -> LocationAttr:
     return fused
 
 
-def places_of(location: Attribute) -> Iterator[LocationAttr]:
-    """Yields the known parts of a location that are not fused, first to last."""
-    waiting = [location]
-    while waiting:
-        place = waiting.pop()
-        if isinstance(place, NameLoc):  # by far the most frequent
-            yield place
-        elif isinstance(place, FusedLoc):
-            waiting += reversed(cast("ArrayAttr[Attribute]", place.locations).data)
-        elif isinstance(place, FileLineColLoc | CallSiteLoc):
-            yield place
+def places_of(location: Attribute) -> Sequence[LocationAttr]:
+    """Returns the known parts of a location that are not fused, first to last."""
+    if type(location) is NameLoc:
+        return (location,)
+    if type(location) is FusedLoc:
+        parts = cast("ArrayAttr[LocationAttr]", location.locations).data
+        return parts if _NAMES.issuperset(map(type, parts)) else _flattened(parts)
+    return (location,) if isinstance(location, FileLineColLoc | CallSiteLoc) else ()
+
+
+def _flattened(parts: Iterable[LocationAttr]) -> list[LocationAttr]:
+    return [place for part in parts for place in places_of(part)]
 
 
 def _name(place: Attribute) -> str | None:

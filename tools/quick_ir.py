@@ -35,8 +35,9 @@ from xdsl.irdl import (
     OpDef,
     OptionalDef,
 )
+from xdsl.traits import IsolatedFromAbove
 
-from ge_dialect.tools.quick_verify import verify_op
+from ge_dialect.tools.quick_verify import verify, verify_isolated, verify_op
 
 _GETTERS: tuple[tuple[type, str, str], ...] = (
     (SSAValue, "type", "_type"),
@@ -97,6 +98,8 @@ def quicken_ir() -> None:
         (Operation, "clone", _clone_op),
         (IRDLOperation, "__post_init__", _add_defaults),
         (Attribute, "__post_init__", _check_attribute),
+        (Operation, "verify", verify),
+        (IsolatedFromAbove, "verify", verify_isolated),
         (OpDef, "verify", verify_op),
         (Block, "_attach_op", _attach_op),
         (SSAValue, "erase", _erase_value),
@@ -119,9 +122,11 @@ def _kept(name: str, method: Callable[[Any], _T]) -> Callable[[Any], _T]:
 
     def kept(self: Any) -> _T:
         fields: dict[str, _T] = self.__dict__
-        if (known := fields.get(name)) is None:
+        try:
+            return fields[name]
+        except KeyError:
             known = fields[name] = method(self)
-        return known
+            return known
 
     return kept
 
@@ -170,7 +175,7 @@ _at: Callable[[Any, Any], Any] = vars(tuple)["__getitem__"]
 def _value_at(self: SSAValues, index: int | slice) -> Any:
     """As `SSAValues.__getitem__`."""
     found = _at(self, index)
-    return SSAValues(found) if isinstance(index, slice) else found
+    return SSAValues(found) if type(index) is slice else found
 
 
 def _operand_at(self: Any, index: int | slice) -> Any:
@@ -315,8 +320,11 @@ def _init_op(
     """As `Operation.__init__`."""
     self._operands = read = SSAValues(operands)
     self._operand_uses = uses = tuple([Use(self, index) for index in range(len(read))])
-    for operand, use in zip(read, uses, strict=True):
-        operand.add_use(use)
+    for operand, use in zip(read, uses, strict=True):  # as `IRWithUses.add_use`
+        use._next_use = known = operand.first_use  # pyright: ignore[reportPrivateUsage]
+        if known is not None:
+            known._prev_use = use  # pyright: ignore[reportPrivateUsage]
+        operand.first_use = use
     self.results = SSAValues(
         [OpResult(type_, self, index) for index, type_ in enumerate(result_types)]
     )

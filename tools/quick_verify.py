@@ -1,4 +1,4 @@
-"""The verification of an op without the look-up of its parts by name, for `quick_ir`."""
+"""The verification of an op without what finds nothing in most, for `quick_ir`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, ErasedSSAValue, Operation, SSAValue
 from xdsl.irdl import (
     AttrConstraint,
     AttrSizedSegments,
@@ -17,6 +17,7 @@ from xdsl.irdl import (
     VerificationContext,
     irdl_op_verify_regions,
 )
+from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.ge.access import operands_of
@@ -41,7 +42,44 @@ class _Checks:
     regions: bool
 
 
+_verify_anywhere, _verify_isolated = Operation.verify, IsolatedFromAbove.verify
 _verify_by_name = OpDef.verify
+
+
+def verify(self: Operation, verify_nested_ops: bool = True) -> None:
+    """As `Operation.verify`, which looks at where an op stands: most have neither successors nor
+    regions, and end no block."""
+    block = self.parent
+    if block is None or block.last_op is self or self.regions or self.successors:
+        return _verify_anywhere(self, verify_nested_ops)
+    for operand in operands_of(self):
+        if isinstance(operand, ErasedSSAValue):
+            raise ValueError("Erased SSA value is used by the operation")
+    try:
+        self.verify_()
+    except VerifyException as error:
+        self.emit_error(f"Operation does not verify: {error}", error)
+
+
+def verify_isolated(self: IsolatedFromAbove, op: Operation) -> None:
+    """As `IsolatedFromAbove.verify`: what the ops of a block read is mostly made in that block."""
+    regions = op.regions
+    block = regions[0].first_block if len(regions) == 1 else None
+    if block is not None and block.next_block is None and _is_closed(block):
+        return
+    _verify_isolated(self, op)
+
+
+def _is_closed(block: Block) -> bool:
+    """Whether the ops of a block have no regions and read nothing from outside."""
+    for op in block.ops:
+        if op.regions:
+            return False
+        for operand in operands_of(op):
+            owner = operand.owner
+            if owner is not block and getattr(owner, "parent", None) is not block:
+                return False
+    return True
 
 
 def verify_op(self: OpDef, op: Operation) -> None:
@@ -83,7 +121,7 @@ def _fits(op: Operation, definition: OpDef, checks: _Checks) -> bool:
     properties, given = checks.properties, op.properties
     if op.successors or (op.regions and not checks.regions):
         return False
-    if any(name not in properties for name in given):
+    if not given.keys() <= properties.keys():
         return False
     context = VerificationContext()
     try:

@@ -246,7 +246,9 @@ class NodeBlocks:
     def locations(self, number: int) -> Sequence[LocationAttr]:
         """Returns the locations of the ops of a layer."""
         if (known := self._locations.get(number)) is None:
-            nodes = [name_location(row.known_as) for row in self.layers.nodes_of(number)]
+            nodes = [
+                name_location(row.name or row.known_as) for row in self.layers.nodes_of(number)
+            ]
             known = self._locations[number] = [nodes[spot] for spot in self.spots]
         return known
 
