@@ -114,12 +114,20 @@ def places_of(location: Attribute) -> Sequence[LocationAttr]:
         return (location,)
     if type(location) is FusedLoc:
         parts = cast("ArrayAttr[LocationAttr]", location.locations).data
-        return parts if _NAMES.issuperset(map(type, parts)) else _flattened(parts)
+        return parts if _NAMES.issuperset(map(type, parts)) else _flattened(location)
     return (location,) if isinstance(location, FileLineColLoc | CallSiteLoc) else ()
 
 
-def _flattened(parts: Iterable[LocationAttr]) -> list[LocationAttr]:
-    return [place for part in parts for place in places_of(part)]
+def _flattened(location: Attribute) -> list[LocationAttr]:
+    found: list[LocationAttr] = []
+    waiting = [location]
+    while waiting:
+        place = waiting.pop()
+        if isinstance(place, FusedLoc):
+            waiting += reversed(cast("ArrayAttr[Attribute]", place.locations).data)
+        elif isinstance(place, NameLoc | FileLineColLoc | CallSiteLoc):
+            found.append(place)
+    return found
 
 
 def _name(place: Attribute) -> str | None:

@@ -9,11 +9,11 @@ return stays the same, as tests/test_quick_ir.py compares.
 from __future__ import annotations
 
 from abc import ABC, ABCMeta
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from operator import attrgetter
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
-from xdsl.dialects.builtin import UNKNOWN_LOC, DenseArrayBase, MemRefType, TensorType
+from xdsl.dialects.builtin import DenseArrayBase, MemRefType, TensorType
 from xdsl.ir import (
     Attribute,
     Block,
@@ -33,10 +33,11 @@ from xdsl.ir import (
 from xdsl.irdl import (
     IRDLOperation,
     OpDef,
-    OptionalDef,
 )
 from xdsl.traits import IsolatedFromAbove
 
+from ge_dialect.ge.attributes import WeightAttr
+from ge_dialect.tools.quick_ops import add_defaults, clone_op, clone_without_regions, init_op
 from ge_dialect.tools.quick_verify import verify, verify_isolated, verify_op
 
 _GETTERS: tuple[tuple[type, str, str], ...] = (
@@ -56,6 +57,7 @@ _KEPT: tuple[tuple[type, str, str], ...] = (
     (MemRefType, "__hash__", "_ge_hash"),
     (MemRefType, "get_shape", "_ge_sizes"),
     (DenseArrayBase, "get_values", "_ge_values"),
+    (WeightAttr, "__hash__", "_ge_hash"),
 )
 """Methods of what nobody changes that always return the same, and where that is kept."""
 
@@ -73,11 +75,6 @@ _IR: tuple[type, ...] = tuple(
 _SOUND: set[type] = set()
 """Classes of attributes that are known to be of one of the two kinds."""
 
-_Defaults: TypeAlias = list[tuple[str, Attribute]]
-
-_DEFAULTS: dict[type, tuple[_Defaults, _Defaults]] = {}
-"""Classes of ops: properties and attributes that an op has where none are given."""
-
 
 def quicken_ir() -> None:
     """Makes the methods cheaper; to be called once, before there is much IR."""
@@ -94,9 +91,10 @@ def quicken_ir() -> None:
         (BlockOps, "__len__", _count_ops),
         (Block, "walk", _walk_block),
         (Operation, "walk", _walk_op),
-        (Operation, "__init__", _init_op),
-        (Operation, "clone", _clone_op),
-        (IRDLOperation, "__post_init__", _add_defaults),
+        (Operation, "__init__", init_op),
+        (Operation, "clone", clone_op),
+        (Operation, "clone_without_regions", clone_without_regions),
+        (IRDLOperation, "__post_init__", add_defaults),
         (Attribute, "__post_init__", _check_attribute),
         (Operation, "verify", verify),
         (IsolatedFromAbove, "verify", verify_isolated),
@@ -111,7 +109,8 @@ def quicken_ir() -> None:
         setattr(owner, name, method)
     _quicken_checks()
     for owner, name, field in _KEPT:
-        setattr(owner, name, _kept(field, vars(owner)[name]))
+        setattr(owner, name, _kept(field, getattr(owner, name)))
+    setattr(TensorType, "__eq__", _or_the_same(vars(TensorType)["__eq__"]))  # noqa: B010  # as above
 
 
 _T = TypeVar("_T")
@@ -129,6 +128,16 @@ def _kept(name: str, method: Callable[[Any], _T]) -> Callable[[Any], _T]:
             return known
 
     return kept
+
+
+def _or_the_same(equals: Callable[[Any, object], bool]) -> Callable[[Any, object], bool]:
+    """Returns a comparison that does not look into what is compared with itself, as types mostly
+    are."""
+
+    def compare(self: object, other: object) -> bool:
+        return self is other or equals(self, other)
+
+    return compare
 
 
 class _Plain(ABCMeta):
@@ -282,88 +291,6 @@ def _erase_value(self: SSAValue, safe_erase: bool = True) -> None:
 
 
 _erase_read_value = SSAValue.erase
-
-_clone_with_regions = Operation.clone
-
-
-def _clone_op(
-    self: Operation,
-    value_mapper: dict[SSAValue, SSAValue] | None = None,
-    block_mapper: dict[Block, Block] | None = None,
-    *,
-    clone_name_hints: bool = True,
-    clone_operands: bool = True,
-) -> Operation:
-    """As `Operation.clone`, which gives an op its operands after those in its regions are there;
-    where it has none they are there at once."""
-    clone = _clone_with_regions if self.regions else Operation.clone_without_regions
-    return clone(
-        self,
-        value_mapper,
-        block_mapper,
-        clone_name_hints=clone_name_hints,
-        clone_operands=clone_operands,
-    )
-
-
-def _init_op(
-    self: Any,
-    *,
-    operands: Sequence[SSAValue] = (),
-    result_types: Sequence[Attribute] = (),
-    properties: Mapping[str, Attribute] | None = None,
-    attributes: Mapping[str, Attribute] | None = None,
-    location: Any = None,
-    successors: Sequence[Block] = (),
-    regions: Sequence[Region] = (),
-) -> None:
-    """As `Operation.__init__`."""
-    self._operands = read = SSAValues(operands)
-    self._operand_uses = uses = tuple([Use(self, index) for index in range(len(read))])
-    for operand, use in zip(read, uses, strict=True):  # as `IRWithUses.add_use`
-        use._next_use = known = operand.first_use  # pyright: ignore[reportPrivateUsage]
-        if known is not None:
-            known._prev_use = use  # pyright: ignore[reportPrivateUsage]
-        operand.first_use = use
-    self.results = SSAValues(
-        [OpResult(type_, self, index) for index, type_ in enumerate(result_types)]
-    )
-    self.properties = dict(properties) if properties else {}
-    self.attributes = dict(attributes) if attributes else {}
-    self.location = UNKNOWN_LOC if location is None else location
-    if successors:
-        self.successors = list(successors)
-    self.regions = ()
-    for region in regions:
-        self.add_region(region)
-    self.__post_init__()
-
-
-def _add_defaults(self: IRDLOperation) -> None:
-    """As `IRDLOperation.__post_init__`."""
-    defaults = _DEFAULTS.get(type(self))
-    if defaults is None:
-        defaults = _DEFAULTS[type(self)] = _defaults_of(type(self))
-    for name, value in defaults[0]:
-        self.properties.setdefault(name, value)
-    for name, value in defaults[1]:
-        self.attributes.setdefault(name, value)
-
-
-def _defaults_of(op_class: type[IRDLOperation]) -> tuple[_Defaults, _Defaults]:
-    assert isinstance(op_class.name, str) and op_class.name
-    definition = op_class.get_irdl_definition()
-    properties = [
-        (name, one.default_value)
-        for name, one in definition.properties.items()
-        if not isinstance(one, OptionalDef) and one.default_value is not None
-    ]
-    attributes = [
-        (name, one.default_value)
-        for name, one in definition.attributes.items()
-        if not isinstance(one, OptionalDef) and one.default_value is not None
-    ]
-    return properties, attributes
 
 
 def _check_attribute(self: Attribute) -> None:

@@ -50,7 +50,8 @@ def verify(self: Operation, verify_nested_ops: bool = True) -> None:
     """As `Operation.verify`, which looks at where an op stands: most have neither successors nor
     regions, and end no block."""
     block = self.parent
-    if block is None or block.last_op is self or self.regions or self.successors:
+    successors = self._successors  # pyright: ignore[reportPrivateUsage]  # of the class in xDSL
+    if block is None or block.last_op is self or self.regions or successors:
         return _verify_anywhere(self, verify_nested_ops)
     for operand in operands_of(self):
         if isinstance(operand, ErasedSSAValue):
@@ -119,7 +120,8 @@ def _kind(part: object) -> type[VariadicDef] | None:
 def _fits(op: Operation, definition: OpDef, checks: _Checks) -> bool:
     """Whether an op has the parts that it should have."""
     properties, given = checks.properties, op.properties
-    if op.successors or (op.regions and not checks.regions):
+    successors = op._successors  # pyright: ignore[reportPrivateUsage]  # as above
+    if successors or (op.regions and not checks.regions):
         return False
     if not given.keys() <= properties.keys():
         return False
