@@ -99,6 +99,7 @@ def quicken_ir() -> None:
         (Operation, "verify", verify),
         (IsolatedFromAbove, "verify", verify_isolated),
         (OpDef, "verify", verify_op),
+        (TensorType, "__eq__", _is_equal_type),
         (Block, "_attach_op", _attach_op),
         (SSAValue, "erase", _erase_value),
         (SSAValues, "__getitem__", _value_at),
@@ -110,7 +111,6 @@ def quicken_ir() -> None:
     _quicken_checks()
     for owner, name, field in _KEPT:
         setattr(owner, name, _kept(field, getattr(owner, name)))
-    setattr(TensorType, "__eq__", _or_the_same(vars(TensorType)["__eq__"]))  # noqa: B010  # as above
 
 
 _T = TypeVar("_T")
@@ -130,14 +130,14 @@ def _kept(name: str, method: Callable[[Any], _T]) -> Callable[[Any], _T]:
     return kept
 
 
-def _or_the_same(equals: Callable[[Any, object], bool]) -> Callable[[Any, object], bool]:
-    """Returns a comparison that does not look into what is compared with itself, as types mostly
-    are."""
-
-    def compare(self: object, other: object) -> bool:
-        return self is other or equals(self, other)
-
-    return compare
+def _is_equal_type(self: Any, other: Any) -> bool:
+    """As `TensorType.__eq__`, which looks into what is compared with itself, as most types are."""
+    return self is other or (
+        type(self) is type(other)
+        and self.element_type == other.element_type
+        and self.shape == other.shape
+        and self.encoding == other.encoding
+    )
 
 
 class _Plain(ABCMeta):
@@ -173,7 +173,9 @@ def _valid_name(cls: type[IRWithName], name: str | None) -> str | None:
 
 def _set_name(self: IRWithName, name: str | None) -> None:
     """As the setter of `IRWithName.name_hint`."""
-    if (found := _NAMES.get(name)) is None and name is not None:
+    try:
+        found = _NAMES[name]
+    except KeyError:
         found = _valid_name(type(self), name)
     self._name = found  # pyright: ignore[reportPrivateUsage]  # of the same class in xDSL
 

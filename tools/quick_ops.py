@@ -110,8 +110,9 @@ def init_op(
 
 def add_defaults(self: IRDLOperation) -> None:
     """As `IRDLOperation.__post_init__`."""
-    defaults = _DEFAULTS.get(type(self))
-    if defaults is None:
+    try:
+        defaults = _DEFAULTS[type(self)]
+    except KeyError:
         defaults = _DEFAULTS[type(self)] = _defaults_of(type(self))
     for name, value in defaults[0]:
         self.properties.setdefault(name, value)
