@@ -88,12 +88,10 @@ _VALUES = (VarIRConstruct.OPERAND, VarIRConstruct.RESULT)
 
 def segments_of(attr: Attribute) -> list[tuple[int, int]]:
     """Returns where each segment begins and ends whose sizes the attribute of an op packs."""
-    try:
-        return attr.__dict__["_ge_spans"]
-    except KeyError:
+    if (spans := vars(attr).get("_ge_spans")) is None:
         ends = list(accumulate(cast("DenseArrayBase[Any]", attr).get_values()))
         spans = vars(attr)["_ge_spans"] = list(zip([0, *ends], ends, strict=False))
-        return spans
+    return spans
 
 
 class _Segments(BaseAttrAccessor):

@@ -136,8 +136,9 @@ class Names:
         return fuse(real)
 
     def _at(self, part: LocationAttr) -> Place | None:
-        name = _known(part)
-        return None if name is None else self.places.get(name)
+        if type(part) is NameLoc and type(part.location) is NoneAttr:
+            return self.places.get(part.desc.data)
+        return None
 
 
 def _parts(op: Operation) -> list[LocationAttr]:
@@ -145,7 +146,9 @@ def _parts(op: Operation) -> list[LocationAttr]:
 
 
 def _known(part: LocationAttr) -> str | None:
-    return part.desc.data if type(part) is NameLoc and type(part.location) is NoneAttr else None
+    if type(part) is NameLoc and type(part.location) is NoneAttr:
+        return part.desc.data
+    return None
 
 
 def _name(op: Operation) -> str | None:
