@@ -11,8 +11,12 @@ from xdsl.irdl import (
     AttrConstraint,
     AttrSizedSegments,
     OpDef,
+    OperandDef,
     OptionalDef,
     RangeConstraint,
+    RangeLengthConstraint,
+    RangeOf,
+    ResultDef,
     VariadicDef,
     VerificationContext,
     irdl_op_verify_regions,
@@ -22,8 +26,11 @@ from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.ge.access import operands_of
 
-_Parts: TypeAlias = Sequence[tuple[RangeConstraint, type[VariadicDef] | None]]
-"""What operands or results have to be, and whether one of them may be any number, or none."""
+_Parts: TypeAlias = Sequence[
+    tuple[AttrConstraint | None, RangeConstraint, type[VariadicDef] | None]
+]
+"""What operands or results have to be: one by itself where that is known; otherwise in a row, and
+whether there may be any number of them, or none."""
 
 
 @dataclass(frozen=True)
@@ -72,9 +79,9 @@ def verify_isolated(self: IsolatedFromAbove, op: Operation) -> None:
 
 
 def _is_closed(block: Block) -> bool:
-    """Whether the ops of a block have no regions and read nothing from outside."""
+    """Whether the ops of a block read nothing from outside, and nothing in them may."""
     for op in block.ops:
-        if op.regions:
+        if op.regions and not op.has_trait(IsolatedFromAbove):
             return False
         for operand in operands_of(op):
             owner = operand.owner
@@ -102,9 +109,9 @@ def _checks_of(definition: OpDef) -> _Checks | None:
         return None
     if any(isinstance(one, AttrSizedSegments) for one in definition.options):
         return None
-    operands = [(part.constr, _kind(part)) for _, part in definition.operands]
-    results = [(part.constr, _kind(part)) for _, part in definition.results]
-    if any(sum(kind is not None for _, kind in parts) > 1 for parts in (operands, results)):
+    operands = [(_alone(part), part.constr, _kind(part)) for _, part in definition.operands]
+    results = [(_alone(part), part.constr, _kind(part)) for _, part in definition.results]
+    if any(sum(kind is not None for *_, kind in parts) > 1 for parts in (operands, results)):
         return None
     properties = {
         name: (part.constr, isinstance(part, OptionalDef))
@@ -115,6 +122,15 @@ def _checks_of(definition: OpDef) -> _Checks | None:
 
 def _kind(part: object) -> type[VariadicDef] | None:
     return next((kind for kind in (OptionalDef, VariadicDef) if isinstance(part, kind)), None)
+
+
+def _alone(part: OperandDef | ResultDef) -> AttrConstraint | None:
+    """Returns what a part has to be that is just one; None where only xDSL can say that."""
+    constraint = part.constr
+    if _kind(part) is not None or type(constraint) is not RangeLengthConstraint:
+        return None
+    inner = constraint.constraint
+    return inner.constr if type(inner) is RangeOf else None
 
 
 def _fits(op: Operation, definition: OpDef, checks: _Checks) -> bool:
@@ -150,13 +166,18 @@ def _are(values: Sequence[SSAValue], parts: _Parts, context: VerificationContext
         VerifyException: One is something else.
     """
     types = [value.type for value in values]
-    more, start = len(types) - len(parts), 0
+    count, start = len(types), 0
+    more = count - len(parts)
     if more < -1:
         return False
-    for constraint, kind in parts:
+    for alone, constraint, kind in parts:
+        if alone is not None and start < count:
+            alone.verify(types[start], context)
+            start += 1
+            continue
         end = start + 1 if kind is None else start + 1 + more
         if kind is OptionalDef and more > 0:
             return False
         constraint.verify(types[start:end], context)
         start = end
-    return start == len(types)
+    return start == count
