@@ -169,9 +169,8 @@ class _Reading(dict[str, int]):
         self._described: list[Outside] = []
         self._tensors = {tensor.name: tensor for tensor in loaded.model.graph.initializer}
         self._inputs = {value.name: value for value in loaded.inputs}
-        self._constants = {
-            name: row.node for row in loaded.nodes if row.kind in constant for name in row.outputs
-        }
+        makers = [row for row in loaded.nodes if row.kind in constant]
+        self._constants = {name: row.node for row in makers for name in row.outputs if name}
         self._known: dict[Hashable, int] = {}
 
     def as_items(self) -> Items:
