@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import (
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 3
 _NOWHERE = NoneAttr()
+_NAMES = frozenset((NameLoc,))
 
 
 def name_location(name: str) -> NameLoc:
@@ -81,15 +82,18 @@ def fuse(locations: Iterable[LocationAttr]) -> LocationAttr:
     """
     places: dict[object, LocationAttr] = {}
     for location in locations:
-        if (known := getattr(location, "_ge_places", None)) is not None:
-            places.update(known)  # what is there already is equal to what takes its place
-            continue
-        for place in (location,) if type(location) is NameLoc else places_of(location):
-            # The name alone is hashed in a third of the time.
-            if type(place) is NameLoc and type(place.location) is NoneAttr:
-                places.setdefault(place.desc.data, place)
-            else:
-                places.setdefault(place, place)
+        # The name alone is hashed in a third of the time. What is there already is equal to what
+        # takes its place.
+        if type(location) is NameLoc and type(location.location) is NoneAttr:
+            places[location.desc.data] = location
+        elif (known := getattr(location, "_ge_places", None)) is not None:
+            places.update(known)
+        else:
+            for place in places_of(location):
+                if type(place) is NameLoc and type(place.location) is NoneAttr:
+                    places[place.desc.data] = place
+                else:
+                    places[place] = place
     fused = fuse_distinct(tuple(places.values()))
     if type(fused) is FusedLoc:
         vars(fused)["_ge_places"] = places  # for who fuses it with others
@@ -107,17 +111,26 @@ def fuse_distinct(places: tuple[LocationAttr, ...]) -> LocationAttr:
     return fused
 
 
-def places_of(location: Attribute) -> Iterator[LocationAttr]:
-    """Yields the known parts of a location that are not fused, first to last."""
+def places_of(location: Attribute) -> Sequence[LocationAttr]:
+    """Returns the known parts of a location that are not fused, first to last."""
+    if type(location) is NameLoc:
+        return (location,)
+    if type(location) is FusedLoc:
+        parts = cast("ArrayAttr[LocationAttr]", location.locations).data
+        return parts if _NAMES.issuperset(map(type, parts)) else _flattened(location)
+    return (location,) if isinstance(location, FileLineColLoc | CallSiteLoc) else ()
+
+
+def _flattened(location: Attribute) -> list[LocationAttr]:
+    found: list[LocationAttr] = []
     waiting = [location]
     while waiting:
         place = waiting.pop()
-        if isinstance(place, NameLoc):  # by far the most frequent
-            yield place
-        elif isinstance(place, FusedLoc):
+        if isinstance(place, FusedLoc):
             waiting += reversed(cast("ArrayAttr[Attribute]", place.locations).data)
-        elif isinstance(place, FileLineColLoc | CallSiteLoc):
-            yield place
+        elif isinstance(place, NameLoc | FileLineColLoc | CallSiteLoc):
+            found.append(place)
+    return found
 
 
 def _name(place: Attribute) -> str | None:

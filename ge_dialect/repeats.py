@@ -139,12 +139,12 @@ def _candidates(items: Items, least: int) -> list[Repeats]:
             periods.setdefault(max(counts, key=counts.__getitem__))
     for period in periods:
         again = bytes(map(eq, kinds, kinds[period:])) + b"\0"
-        start = again.find(1)
+        enough = b"\1" * max((least - 1) * period, 1)
+        start = again.find(enough)
         while start >= 0:
             position = again.find(0, start)
-            if (position - start) // period + 1 >= least:
-                found.setdefault((start, period, position + period - start))
-            start = again.find(1, position)
+            found.setdefault((start, period, position + period - start))
+            start = again.find(enough, position)
     return [_centred(items, *one) for one in found]
 
 
@@ -197,8 +197,8 @@ class _Wiring:
         """Returns the longest part of the run whose blocks are wired alike, with its parameters."""
         best = (0, 0)
         start = 1
-        known: list[str] | None = None
-        wiring: list[str] = []
+        known: Sequence[str | None] | None = None
+        wiring: Sequence[str | None] = []
         for number in range(1, self.run.count - 1):
             found = self._of(number)
             if found is None or (known is not None and found != known):
@@ -215,7 +215,7 @@ class _Wiring:
                 alike.parameters.clear()
         return _NONE
 
-    def _begins_alike(self, run: Repeats, wiring: Sequence[str]) -> bool:
+    def _begins_alike(self, run: Repeats, wiring: Sequence[str | None]) -> bool:
         """Whether the first block of a run is wired as the others: what those read of the block
         before them, it reads of items before the run."""
         reads = self._reads(run.start)
@@ -228,34 +228,31 @@ class _Wiring:
     def _reads(self, start: int) -> Iterator[int]:
         return chain.from_iterable(self.items.reads[start : start + self.run.period])
 
-    def _of(self, number: int) -> list[str] | None:
+    def _of(self, number: int) -> Sequence[str | None] | None:
         """Returns how a block is wired, if the one after it is wired so as well; else None."""
-        found = list[str]()
-        for kind in self._relations(self.run, number):
-            if kind is None:
-                return None
-            found.append(kind)
-        return found
+        found = self._relations(self.run, number)
+        return None if None in found else found
 
-    def _relations(self, run: Repeats, number: int) -> Iterator[str | None]:
-        """Yields for each value that a block of a run reads what it has in common with what the
+    def _relations(self, run: Repeats, number: int) -> list[str | None]:
+        """Returns for each value that a block of a run reads what it has in common with what the
         next block reads there, None for nothing."""
-        items = self.items
+        first, outside = self.items.first, self.items.outside
         start = run.start + number * run.period
-        begin = items.first[start]
-        step = items.first[start + run.period] - begin
+        begin = first[start]
+        step = first[start + run.period] - begin
         earliest = begin - step if number else begin
-        for a, b in zip(self._reads(start), self._reads(start + run.period), strict=True):
-            if a == b:
-                yield "same"
-            elif b - a == step and a >= earliest:  # the same item a block later makes it
-                yield "inside" if a >= begin else "before"
-            elif a < 0 > b:
-                yield _relation_outside(items.outside[~a], items.outside[~b])
-            else:
-                yield None
+        return [
+            "same"
+            if a == b
+            else ("inside" if a >= begin else "before")
+            if b - a == step and a >= earliest  # the same item a block later makes it
+            else _relation_outside(outside[~a], outside[~b])
+            if a < 0 > b
+            else None
+            for a, b in zip(self._reads(start), self._reads(start + run.period), strict=True)
+        ]
 
-    def _note_parameters(self, run: Repeats, wiring: Sequence[str]) -> bool:
+    def _note_parameters(self, run: Repeats, wiring: Sequence[str | None]) -> bool:
         """Notes which block has which parameter in which place; False where they do not match."""
         items = self.items
         wanted: list[int] | None = None

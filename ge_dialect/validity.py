@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import StringAttr
 from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
+from ge_dialect.ge.access import operands_of
 from ge_dialect.locations import location_name, op_name
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ def _verify_order(parent: Operation, defined: set[SSAValue]) -> None:
             inside += block.args
             defined.update(block.args)
             for op in block.ops:
-                _verify_reads(op, defined)
+                if not defined.issuperset(operands_of(op)):
+                    raise _read_early(op, defined)
                 if op.regions:
                     _verify_order(op, defined)
                 inside += op.results
@@ -56,11 +58,10 @@ def _verify_order(parent: Operation, defined: set[SSAValue]) -> None:
         defined.difference_update(inside)
 
 
-def _verify_reads(op: Operation, defined: set[SSAValue]) -> None:
-    for operand in op.operands:
-        if operand not in defined:
-            name = f"%{operand.name_hint}" if operand.name_hint else "a value"
-            raise VerifyException(f"{where(op)}: reads {name} before it is there")
+def _read_early(op: Operation, defined: set[SSAValue]) -> VerifyException:
+    operand = next(operand for operand in op.operands if operand not in defined)
+    name = f"%{operand.name_hint}" if operand.name_hint else "a value"
+    return VerifyException(f"{where(op)}: reads {name} before it is there")
 
 
 def check_valid(module: Operation) -> str | None:

@@ -7,7 +7,7 @@ this one looks patterns up by root and names the two that do. Cost: linear in op
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -114,20 +114,23 @@ class _Index:
     give its operands, which are few combinations in a graph."""
 
     def __init__(self, patterns: Sequence[Rewrite]):
-        self.by_root: dict[type[Operation], list[Rewrite]] = defaultdict(list)
+        self.by_root: dict[type[Operation], list[Rewrite]] = {}
         for pattern in sorted(patterns, key=lambda p: -p.benefit):
             for root in pattern.roots:
-                self.by_root[root].append(pattern)
+                self.by_root.setdefault(root, []).append(pattern)
         self._known: dict[tuple[type, frozenset[type]], Sequence[Rewrite]] = {}
 
     def of(self, op: Operation) -> Sequence[Rewrite]:
         """Returns the patterns to try at an op, in order."""
-        if (patterns := self.by_root.get(type(op))) is None:
+        if type(op) not in self.by_root:
             return ()
         key = type(op), frozenset([type(value.owner) for value in operands_of(op)])
-        if (found := self._known.get(key)) is None:
-            found = self._known[key] = [one for one in patterns if _may_read(one, key[1])]
-        return found
+        try:
+            return self._known[key]
+        except KeyError:
+            patterns = [one for one in self.by_root[key[0]] if _may_read(one, key[1])]
+            self._known[key] = patterns
+            return patterns
 
 
 def _is_unread(op: Operation) -> bool:

@@ -57,6 +57,9 @@ class SimplifyControlFlowPass(ModulePass):
         return [*simple, UnrollLoop(self.unroll_limit, self.unroll_ops)]
 
 
+_CONTROL = frozenset[type]((IfOp, LoopOp))
+
+
 def has_control_flow(module: ModuleOp) -> bool:
     """Whether there is anything to do; most graphs have no control flow at all."""
-    return any(isinstance(op, IfOp | LoopOp) for op in module.walk())
+    return not _CONTROL.isdisjoint(map(type, module.walk()))

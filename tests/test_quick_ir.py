@@ -21,7 +21,7 @@ from ge_dialect.ge.binary import AddOp
 from ge_dialect.ge.base import float_attr
 from ge_dialect.ge.normalization import RMSNormOp
 from ge_dialect.ge.pieces import ConcatOp
-from ge_dialect.ge.structure import FusionOp
+from ge_dialect.ge.structure import FusionOp, YieldOp
 from ge_dialect.ge.activations import GeluOp
 from ge_dialect.ge.types import tensor_type
 from xdsl.dialects.builtin import f32
@@ -126,6 +126,26 @@ for op_class, operands, results, properties in (
     except Exception as error:
         print(type(error).__name__, error)
 print(module.verify())
+for read, ops in ((0, 1), (1, 1), (2, 1), (0, 2)):
+    body = Block(arg_types=[kind])
+    inside = AddOp(body.args[0], body.args[0])
+    body.add_ops([inside, *[AddOp(inside.result, y) for _ in range(ops - 1)]])
+    body.add_op(YieldOp((body.args[0], x, inside.result)[read]))
+    fusion = FusionOp("k", [x], Region(body))
+    try:
+        fusion.verify()
+        print("verified")
+    except Exception as error:
+        print(type(error).__name__, error)
+wrong = AddOp.create(operands=[x, number], result_types=[kind])
+lost = Block([gone := AddOp(x, y), AddOp(gone.result, y), wrong, ReturnOp()])
+gone.detach()
+gone.erase(safe_erase=False)
+for op in lost.ops:
+    try:
+        print(op.verify())
+    except Exception as error:
+        print(type(error).__name__, error)
 class Mine(AddOp):
     name = "ge.mine"
 things = (first, x, first.result, block, module, kind, StringAttr("a"), Mine, 1)

@@ -9,11 +9,11 @@ return stays the same, as tests/test_quick_ir.py compares.
 from __future__ import annotations
 
 from abc import ABC, ABCMeta
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from operator import attrgetter
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
-from xdsl.dialects.builtin import UNKNOWN_LOC, DenseArrayBase, MemRefType, TensorType
+from xdsl.dialects.builtin import DenseArrayBase, MemRefType, TensorType
 from xdsl.ir import (
     Attribute,
     Block,
@@ -33,10 +33,12 @@ from xdsl.ir import (
 from xdsl.irdl import (
     IRDLOperation,
     OpDef,
-    OptionalDef,
 )
+from xdsl.traits import IsolatedFromAbove
 
-from ge_dialect.tools.quick_verify import verify_op
+from ge_dialect.ge.attributes import WeightAttr
+from ge_dialect.tools.quick_ops import add_defaults, clone_op, clone_without_regions, init_op
+from ge_dialect.tools.quick_verify import verify, verify_isolated, verify_op
 
 _GETTERS: tuple[tuple[type, str, str], ...] = (
     (SSAValue, "type", "_type"),
@@ -55,6 +57,7 @@ _KEPT: tuple[tuple[type, str, str], ...] = (
     (MemRefType, "__hash__", "_ge_hash"),
     (MemRefType, "get_shape", "_ge_sizes"),
     (DenseArrayBase, "get_values", "_ge_values"),
+    (WeightAttr, "__hash__", "_ge_hash"),
 )
 """Methods of what nobody changes that always return the same, and where that is kept."""
 
@@ -72,11 +75,6 @@ _IR: tuple[type, ...] = tuple(
 _SOUND: set[type] = set()
 """Classes of attributes that are known to be of one of the two kinds."""
 
-_Defaults: TypeAlias = list[tuple[str, Attribute]]
-
-_DEFAULTS: dict[type, tuple[_Defaults, _Defaults]] = {}
-"""Classes of ops: properties and attributes that an op has where none are given."""
-
 
 def quicken_ir() -> None:
     """Makes the methods cheaper; to be called once, before there is much IR."""
@@ -93,11 +91,15 @@ def quicken_ir() -> None:
         (BlockOps, "__len__", _count_ops),
         (Block, "walk", _walk_block),
         (Operation, "walk", _walk_op),
-        (Operation, "__init__", _init_op),
-        (Operation, "clone", _clone_op),
-        (IRDLOperation, "__post_init__", _add_defaults),
+        (Operation, "__init__", init_op),
+        (Operation, "clone", clone_op),
+        (Operation, "clone_without_regions", clone_without_regions),
+        (IRDLOperation, "__post_init__", add_defaults),
         (Attribute, "__post_init__", _check_attribute),
+        (Operation, "verify", verify),
+        (IsolatedFromAbove, "verify", verify_isolated),
         (OpDef, "verify", verify_op),
+        (TensorType, "__eq__", _is_equal_type),
         (Block, "_attach_op", _attach_op),
         (SSAValue, "erase", _erase_value),
         (SSAValues, "__getitem__", _value_at),
@@ -108,7 +110,7 @@ def quicken_ir() -> None:
         setattr(owner, name, method)
     _quicken_checks()
     for owner, name, field in _KEPT:
-        setattr(owner, name, _kept(field, vars(owner)[name]))
+        setattr(owner, name, _kept(field, getattr(owner, name)))
 
 
 _T = TypeVar("_T")
@@ -119,11 +121,23 @@ def _kept(name: str, method: Callable[[Any], _T]) -> Callable[[Any], _T]:
 
     def kept(self: Any) -> _T:
         fields: dict[str, _T] = self.__dict__
-        if (known := fields.get(name)) is None:
+        try:
+            return fields[name]
+        except KeyError:
             known = fields[name] = method(self)
-        return known
+            return known
 
     return kept
+
+
+def _is_equal_type(self: Any, other: Any) -> bool:
+    """As `TensorType.__eq__`, which looks into what is compared with itself, as most types are."""
+    return self is other or (
+        type(self) is type(other)
+        and self.element_type == other.element_type
+        and self.shape == other.shape
+        and self.encoding == other.encoding
+    )
 
 
 class _Plain(ABCMeta):
@@ -159,7 +173,9 @@ def _valid_name(cls: type[IRWithName], name: str | None) -> str | None:
 
 def _set_name(self: IRWithName, name: str | None) -> None:
     """As the setter of `IRWithName.name_hint`."""
-    if (found := _NAMES.get(name)) is None and name is not None:
+    try:
+        found = _NAMES[name]
+    except KeyError:
         found = _valid_name(type(self), name)
     self._name = found  # pyright: ignore[reportPrivateUsage]  # of the same class in xDSL
 
@@ -170,7 +186,7 @@ _at: Callable[[Any, Any], Any] = vars(tuple)["__getitem__"]
 def _value_at(self: SSAValues, index: int | slice) -> Any:
     """As `SSAValues.__getitem__`."""
     found = _at(self, index)
-    return SSAValues(found) if isinstance(index, slice) else found
+    return SSAValues(found) if type(index) is slice else found
 
 
 def _operand_at(self: Any, index: int | slice) -> Any:
@@ -277,85 +293,6 @@ def _erase_value(self: SSAValue, safe_erase: bool = True) -> None:
 
 
 _erase_read_value = SSAValue.erase
-
-_clone_with_regions = Operation.clone
-
-
-def _clone_op(
-    self: Operation,
-    value_mapper: dict[SSAValue, SSAValue] | None = None,
-    block_mapper: dict[Block, Block] | None = None,
-    *,
-    clone_name_hints: bool = True,
-    clone_operands: bool = True,
-) -> Operation:
-    """As `Operation.clone`, which gives an op its operands after those in its regions are there;
-    where it has none they are there at once."""
-    clone = _clone_with_regions if self.regions else Operation.clone_without_regions
-    return clone(
-        self,
-        value_mapper,
-        block_mapper,
-        clone_name_hints=clone_name_hints,
-        clone_operands=clone_operands,
-    )
-
-
-def _init_op(
-    self: Any,
-    *,
-    operands: Sequence[SSAValue] = (),
-    result_types: Sequence[Attribute] = (),
-    properties: Mapping[str, Attribute] | None = None,
-    attributes: Mapping[str, Attribute] | None = None,
-    location: Any = None,
-    successors: Sequence[Block] = (),
-    regions: Sequence[Region] = (),
-) -> None:
-    """As `Operation.__init__`."""
-    self._operands = read = SSAValues(operands)
-    self._operand_uses = uses = tuple([Use(self, index) for index in range(len(read))])
-    for operand, use in zip(read, uses, strict=True):
-        operand.add_use(use)
-    self.results = SSAValues(
-        [OpResult(type_, self, index) for index, type_ in enumerate(result_types)]
-    )
-    self.properties = dict(properties) if properties else {}
-    self.attributes = dict(attributes) if attributes else {}
-    self.location = UNKNOWN_LOC if location is None else location
-    if successors:
-        self.successors = list(successors)
-    self.regions = ()
-    for region in regions:
-        self.add_region(region)
-    self.__post_init__()
-
-
-def _add_defaults(self: IRDLOperation) -> None:
-    """As `IRDLOperation.__post_init__`."""
-    defaults = _DEFAULTS.get(type(self))
-    if defaults is None:
-        defaults = _DEFAULTS[type(self)] = _defaults_of(type(self))
-    for name, value in defaults[0]:
-        self.properties.setdefault(name, value)
-    for name, value in defaults[1]:
-        self.attributes.setdefault(name, value)
-
-
-def _defaults_of(op_class: type[IRDLOperation]) -> tuple[_Defaults, _Defaults]:
-    assert isinstance(op_class.name, str) and op_class.name
-    definition = op_class.get_irdl_definition()
-    properties = [
-        (name, one.default_value)
-        for name, one in definition.properties.items()
-        if not isinstance(one, OptionalDef) and one.default_value is not None
-    ]
-    attributes = [
-        (name, one.default_value)
-        for name, one in definition.attributes.items()
-        if not isinstance(one, OptionalDef) and one.default_value is not None
-    ]
-    return properties, attributes
 
 
 def _check_attribute(self: Attribute) -> None:

@@ -121,6 +121,11 @@ class Outlining:
             end += 1
         return Outlining(first, fusing, end)
 
+    @property
+    def are_types_inferred(self) -> bool:
+        """Whether the passes run on a short model, whose types the import has inferred."""
+        return self.model is not None and self.short is not None
+
     def module_at(self, step: int, module: ModuleOp) -> ModuleOp:
         """Returns what a pass runs on: the module, or the short form of it."""
         if step == self.first < self.end and self.short is None:
@@ -293,6 +298,8 @@ class Runner:
         return {rule: times + again[rule] for rule, times in fired.items()}
 
     def _apply(self, step: int, module: ModuleOp) -> None:
+        if isinstance(self.passes[step], InferTypesPass) and self.outlining.are_types_inferred:
+            return
         try:
             self.passes[step].apply(self.ctx, module)
         except (GEError, RecursionError):

@@ -1,4 +1,4 @@
-"""Operands and results by name, at the cost of one look-up.
+"""Operands, results and regions by name, at the cost of one look-up.
 
 xDSL's descriptors find them through a view of the operand list that they make each time; matchers
 ask for `op.lhs` a hundred times for every rewrite. Ours read the list itself. Only for operands and
@@ -72,10 +72,18 @@ class _OnlyVariadic(UniqueVariadicAccessor):
         return values if self.num_defs == 1 else self.index(values)
 
 
+@dataclass(frozen=True)
+class _Region(BeforeVariadicSingleAccessor):
+    def __get__(self, obj: Operation, objtype: type[Operation] | None = None) -> Any:
+        return obj.regions[self.idx]
+
+
 _SINGLE: dict[VarIRConstruct, type[BeforeVariadicSingleAccessor]] = {
     VarIRConstruct.OPERAND: _Operand,
     VarIRConstruct.RESULT: _Result,
+    VarIRConstruct.REGION: _Region,
 }
+_VALUES = (VarIRConstruct.OPERAND, VarIRConstruct.RESULT)
 
 
 def segments_of(attr: Attribute) -> list[tuple[int, int]]:
@@ -130,9 +138,9 @@ def _quick(accessor: Any) -> Any | None:
         return _SINGLE[accessor.construct](accessor.construct, accessor.idx)
     if kind is SameOptionalAccessor and accessor.construct is VarIRConstruct.OPERAND:
         return _OptionalOperand(accessor.construct, accessor.idx, accessor.num_defs)
-    if kind is UniqueVariadicAccessor and accessor.construct in _SINGLE:
+    if kind is UniqueVariadicAccessor and accessor.construct in _VALUES:
         return _OnlyVariadic(accessor.construct, accessor.idx, accessor.num_defs)
-    if kind in _SEGMENTS and accessor.construct in _SINGLE:
+    if kind in _SEGMENTS and accessor.construct in _VALUES:
         return _SEGMENTS[kind](accessor.construct, accessor.idx, accessor.option)
     return None
 

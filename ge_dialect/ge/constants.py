@@ -41,6 +41,7 @@ from ge_dialect.ge.types import (
     RankedTensor,
     TensorT,
     byte_size,
+    made_of,
     static_shape,
     tensor_of,
 )
@@ -276,7 +277,7 @@ def dense_from_bytes(type: TensorT, data: bytes) -> DenseIntOrFPElementsAttr:
     """Returns the dense attribute of little-endian `data`; equal elements print as a splat."""
     from xdsl.dialects.builtin import BytesAttr
 
-    return DenseIntOrFPElementsAttr(cast(Any, type), BytesAttr(data))
+    return made_of(DenseIntOrFPElementsAttr, type=type, data=made_of(BytesAttr, data=data))
 
 
 def _fits_dense(element_type: Attribute, size: int) -> bool:

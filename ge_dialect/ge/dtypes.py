@@ -103,11 +103,13 @@ def dtype_of(element_type: Attribute) -> DType:
         ValueError: The type is none of `ge`'s element types.
     """
     # Kept with the type itself: to look it up by value hashes it each time.
-    if (known := vars(element_type).get("_ge_dtype")) is None:
+    try:
+        return element_type.__dict__["_ge_dtype"]
+    except KeyError:
         if (known := _TABLE.get(element_type)) is None:
-            raise ValueError(f"expected an element type of ge, got {element_type}")
+            raise ValueError(f"expected an element type of ge, got {element_type}") from None
         vars(element_type)["_ge_dtype"] = known
-    return known
+        return known
 
 
 def from_onnx(data_type: int) -> Attribute | None:

@@ -21,7 +21,7 @@ def in_place_pairs_of(block: Block) -> Sequence[tuple[int, int]]:
         block: Ends with an op whose operands are the results.
     """
     given: Sequence[SSAValue] = () if block.last_op is None else operands_of(block.last_op)
-    wanted = [value.type for value in given]
+    wanted = {value.type for value in given}
     # Sets of arguments as bits; one whose type no result has cannot share bytes anyway.
     tied: dict[SSAValue, int] = {
         arg: 1 << i for i, arg in enumerate(block.args) if arg.type in wanted

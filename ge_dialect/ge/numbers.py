@@ -25,10 +25,12 @@ class Numbers:
 
     def of(self, attr: Attribute) -> int:
         """Returns the number of an attribute."""
-        if (known := self.by_identity.get(id(attr))) is None:
+        try:
+            return self.by_identity[id(attr)][1]
+        except KeyError:
             number = self.by_value.setdefault(attr, len(self.by_value))
-            known = self.by_identity[id(attr)] = attr, number
-        return known[1]
+            self.by_identity[id(attr)] = attr, number
+            return number
 
     def of_structure(self, structure: Hashable) -> int:
         """Returns the number of what is made of numbers, which is hashed once then."""

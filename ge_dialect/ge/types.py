@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from math import prod
-from typing import Any, TypeAlias, TypeGuard, TypeVar
+from typing import TypeAlias, TypeGuard, TypeVar
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -32,7 +32,6 @@ TensorT: TypeAlias = TensorType[Attribute]
 MaybeDim: TypeAlias = int | DimExpr | None
 Shape: TypeAlias = tuple[MaybeDim, ...]
 
-_NOT_ASKED: Any = object()
 
 RankedTensor = AnyTensorTypeConstr
 """The constraint that most operands of `ge` have."""
@@ -94,15 +93,17 @@ def tensor_of(value: SSAValue) -> TensorT:
         VerifyException: It is something else.
     """
     type_ = value.type
-    if not isinstance(type_, TensorType):
+    if type(type_) is not TensorType:
         raise VerifyException(f"expected a ranked tensor, got {type_}")
-    return type_  # pyright: ignore[reportUnknownVariableType]  # of any element type
+    return type_
 
 
 def value_shape(value: SSAValue) -> Shape:
     """Returns the dimensions of a tensor value."""
-    known: Shape | None = getattr(value.type, "_ge_shape", None)  # as in `shape_of`
-    return shape_of(tensor_of(value)) if known is None else known
+    try:
+        return value.type.__dict__["_ge_shape"]  # as in `shape_of`
+    except KeyError:
+        return shape_of(tensor_of(value))
 
 
 def element_type_of(value: SSAValue) -> Attribute:
@@ -115,23 +116,24 @@ def element_type_of(value: SSAValue) -> Attribute:
 
 def static_shape(type: Attribute) -> tuple[int, ...] | None:
     """Returns the dimensions of a tensor type where all are numbers, else None."""
-    known: tuple[int, ...] | None = getattr(type, "_ge_static", _NOT_ASKED)  # as in `shape_of`
-    if known is not _NOT_ASKED:
+    try:
+        return type.__dict__["_ge_static"]  # as in `shape_of`
+    except KeyError:
+        if not is_tensor(type):
+            return None
+        sizes = type.get_shape()
+        known = vars(type)["_ge_static"] = None if DYNAMIC_INDEX in sizes else sizes
         return known
-    if not is_tensor(type):
-        return None
-    sizes = type.get_shape()
-    known = vars(type)["_ge_static"] = None if DYNAMIC_INDEX in sizes else sizes
-    return known
 
 
 def num_elements(type: Attribute) -> int | None:
     """Returns how many elements a tensor type has; None where a dimension is not a number."""
-    known: int | None = getattr(type, "_ge_elements", _NOT_ASKED)  # as in `shape_of`
-    if known is _NOT_ASKED:
+    try:
+        return type.__dict__["_ge_elements"]  # as in `shape_of`
+    except KeyError:
         sizes = static_shape(type)
         known = vars(type)["_ge_elements"] = None if sizes is None else prod(sizes)
-    return known
+        return known
 
 
 def byte_size(type: Attribute) -> int | None:
@@ -139,13 +141,14 @@ def byte_size(type: Attribute) -> int | None:
 
     Exact integers: a shape of 2**40 elements gives its exact number.
     """
-    known: int | None = getattr(type, "_ge_bytes", _NOT_ASKED)  # as in `shape_of`
-    if known is _NOT_ASKED:
+    try:
+        return type.__dict__["_ge_bytes"]  # as in `shape_of`
+    except KeyError:
         known, elements = None, num_elements(type)
         if elements is not None and is_tensor(type):
             known = elements * dtype_of(type.element_type).storage_bytes
         vars(type)["_ge_bytes"] = known
-    return known
+        return known
 
 
 def compatible(actual: Attribute, inferred: Attribute) -> bool:

@@ -31,8 +31,8 @@ class Names:
     blocks: Blocks
     places: dict[str, Place] = field(default_factory=dict[str, Place])
     made_up: dict[Operation, NameLoc] = field(default_factory=dict[Operation, NameLoc])
-    moving: dict[Operation, list[LocationAttr | Place]] = field(
-        default_factory=dict[Operation, list[LocationAttr | Place]]
+    moving: dict[Operation, tuple[list[Place], list[LocationAttr]]] = field(
+        default_factory=dict[Operation, tuple[list[Place], list[LocationAttr]]]
     )
 
     @staticmethod
@@ -90,20 +90,27 @@ class Names:
 
     def copied(self, op: Operation, number: int) -> LocationAttr:
         """Returns where what is to block `number` what an op is to the first is from."""
-        if (parts := self.moving.get(op)) is None:
-            parts = self.moving[op] = self._moving(op.location)
-        rows = self.blocks.locations(number), self.blocks.locations(number + 1)
-        moved = [rows[part[0]][part[1]] if isinstance(part, tuple) else part for part in parts]
+        if (moving := self.moving.get(op)) is None:
+            moving = self.moving[op] = self._moving(op.location)
+        parts, outside = moving
+        rows = self.blocks.locations(number), self.blocks.locations(number + 1), outside
+        moved = [rows[row][spot] for row, spot in parts]
         # Names that are not made up tell place from place, in all blocks alike.
         return fuse(moved) if self.made_up else fuse_distinct(tuple(moved))
 
-    def _moving(self, location: LocationAttr) -> list[LocationAttr | Place]:
+    def _moving(self, location: LocationAttr) -> tuple[list[Place], list[LocationAttr]]:
         """Returns for each part of a location how far behind the first block the one is that it is
-        of, and which op it is: what is behind the first is the last, which stands for the next."""
-        return [
-            part if (at := self._at(part)) is None else (int(at[0] > 0), at[1])
-            for part in places_of(location)
-        ]
+        of, and which op it is: what is behind the first is the last, which stands for the next. Of
+        what is in no block: 2, and which of those parts it is, which are returned as well."""
+        places: list[Place] = []
+        outside: list[LocationAttr] = []
+        for part in places_of(location):
+            if (at := self._at(part)) is None:
+                places.append((2, len(outside)))
+                outside.append(part)
+            else:
+                places.append((int(at[0] > 0), at[1]))
+        return places, outside
 
     def kept(self, location: LocationAttr) -> LocationAttr:
         """Returns where an op that stays as it is is from: what it has of the first block and just
@@ -115,23 +122,23 @@ class Names:
         of_first: list[int] = []
         real: list[LocationAttr] = []
         # A kernel of several ops that all blocks share has a row of blocks for each of them.
-        for number, row in groupby(parts, lambda pair: -1 if pair[1] is None else pair[1][0]):
-            ours = list(row)
+        for number, group in groupby(parts, lambda pair: -1 if pair[1] is None else pair[1][0]):
+            ours = list(group)
             spots = [at[1] for _, at in ours if at is not None]
             if number == last and of_first[-len(spots) :] == spots:
-                skipped = self.blocks.skipped
-                real += [self.blocks.locations(k)[spot] for k in skipped for spot in spots]
+                for row in map(self.blocks.locations, self.blocks.skipped):
+                    real += [row[spot] for spot in spots]
             elif number == last and of_first:
                 number = 1
             of_first += spots if number == 0 else ()
-            real += [
-                part if at is None else self.blocks.locations(number)[at[1]] for part, at in ours
-            ]
+            row = self.blocks.locations(number) if number >= 0 else ()
+            real += [part if at is None else row[at[1]] for part, at in ours]
         return fuse(real)
 
     def _at(self, part: LocationAttr) -> Place | None:
-        name = _known(part)
-        return None if name is None else self.places.get(name)
+        if type(part) is NameLoc and type(part.location) is NoneAttr:
+            return self.places.get(part.desc.data)
+        return None
 
 
 def _parts(op: Operation) -> list[LocationAttr]:
@@ -139,7 +146,7 @@ def _parts(op: Operation) -> list[LocationAttr]:
 
 
 def _known(part: LocationAttr) -> str | None:
-    if isinstance(part, NameLoc) and isinstance(part.location, NoneAttr):
+    if type(part) is NameLoc and type(part.location) is NoneAttr:
         return part.desc.data
     return None
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -91,12 +92,12 @@ class BlockModel:
     wanted: dict[int, int] = field(default_factory=dict[int, int])
     outputs: list[int | None] = field(default_factory=list[int | None])
 
-    @property
+    @cached_property
     def is_function(self) -> bool:
         """Whether the block is the body of a function."""
         return isinstance(self.block.parent_op(), FuncOp)
 
-    @property
+    @cached_property
     def is_loop(self) -> bool:
         """Whether the block is the body of a loop."""
         return isinstance(self.block.parent_op(), LoopOp)
@@ -107,7 +108,11 @@ class BlockModel:
 
     def add_root(self, type: Attribute, *, fixed: bool) -> int:
         """Returns the number of a new root."""
-        self.sizes.append(byte_size(type) or 0)
+        return self.add_sized(byte_size(type) or 0, fixed)
+
+    def add_sized(self, size: int, fixed: bool) -> int:
+        """Returns the number of a new root of so many bytes."""
+        self.sizes.append(size)
         self.fixed.append(fixed)
         return len(self.sizes) - 1
 
@@ -118,6 +123,21 @@ class BlockModel:
         self.values.append(Value(root, size, value.uses.get_length(), is_view))
         return number
 
+    def add_whole(self, value: SSAValue, *, fixed: bool) -> int:
+        """Returns the number of a new value that is a root."""
+        number = self.numbers[value] = len(self.values)
+        size = byte_size(value.type) or 0
+        root = self.add_sized(size, fixed)
+        self.values.append(Value(root, size, value.uses.get_length()))
+        return number
+
+    def numbers_of(self, values: Sequence[SSAValue]) -> list[int]:
+        """Returns the numbers of values, constants left out."""
+        if self.is_function:  # which sees nothing around it
+            numbers = self.numbers
+            return [numbers[value] for value in values if value in numbers]
+        return [number for value in values if (number := self.number(value)) is not None]
+
     def number(self, value: SSAValue) -> int | None:
         """Returns the number of a value; None for a constant.
 
@@ -127,7 +147,7 @@ class BlockModel:
             return known
         if isinstance(value.owner, ConstantOp):
             return None
-        return self.add_value(value, self.add_root(value.type, fixed=True))
+        return self.add_whole(value, fixed=True)
 
 
 def model_of(block: Block, alignment: int, workspaces: dict[Operation, int]) -> BlockModel | None:
@@ -139,18 +159,16 @@ def model_of(block: Block, alignment: int, workspaces: dict[Operation, int]) -> 
         workspaces: What the regions of an op need at their peak, in bytes.
     """
     model = BlockModel(block, alignment)
-    body = [op for op in block.ops if op is not block.last_op]
-    if not all(isinstance(op, GEOp) for op in body):
+    last = block.last_op
+    body = [op for op in block.ops if type(op) is not ConstantOp and op is not last]
+    units = [op for op in body if isinstance(op, GEOp)]
+    if len(units) < len(body):
         return None
     for arg in block.args:
-        model.add_value(arg, model.add_root(arg.type, fixed=True))
-    places = _places(model, body)
-    for op in body:
-        if isinstance(op, ConstantOp):
-            continue
-        assert isinstance(op, GEOp)
+        model.add_whole(arg, fixed=True)
+    places = _places(model, units)
+    for op in units:
         _add_unit(model, op, places, workspaces.get(op, 0))
-    last = block.last_op
     model.outputs = [model.number(value) for value in (() if last is None else last.operands)]
     if isinstance(parent := block.parent_op(), LoopOp):
         _carry(model, parent)
@@ -185,8 +203,7 @@ def _places(model: BlockModel, body: Sequence[Operation]) -> dict[SSAValue, int]
 
 
 def _add_unit(model: BlockModel, op: GEOp, places: dict[SSAValue, int], workspace: int) -> None:
-    read = [model.number(value) for value in read_values(op)]
-    reads = [number for number in read if number is not None]
+    reads = model.numbers_of(read_values(op))
     views, parts = views_of(op), parts_of(op)
     if views is not None:
         source = model.number(views[0])
@@ -198,16 +215,15 @@ def _add_unit(model: BlockModel, op: GEOp, places: dict[SSAValue, int], workspac
     results = [_result(model, value, places) for value in op.results]
     copied = reads
     if parts:
-        numbers = [model.number(v) for i, v in enumerate(op.operands) if i not in parts]
-        copied = [number for number in numbers if number is not None]
-    is_free = len(parts) == len(op.operands) and bool(parts)
+        copied = model.numbers_of([v for i, v in enumerate(op.operands) if i not in parts])
+    is_free = bool(parts) and len(parts) == len(op.operands)
     unit = Unit(op, reads, results, copied, _pairs(model, op, results), is_free, workspace)
     model.units.append(unit)
 
 
 def _result(model: BlockModel, value: SSAValue, places: dict[SSAValue, int]) -> int:
     if (root := places.get(value)) is None:
-        return model.add_value(value, model.add_root(value.type, fixed=False))
+        return model.add_whole(value, fixed=False)
     is_whole = model.sizes[root] == (byte_size(value.type) or 0)
     is_owner = root in model.joined and is_whole and bool(parts_of(_owner(value)))
     return model.add_value(value, root, is_view=not is_owner)

@@ -89,7 +89,7 @@ class Scheduler:
         workspaces: dict[Operation, int] = {
             op: max(self.schedule(region.block) for region in op.regions)
             for op in block.ops
-            if isinstance(op, IfOp | LoopOp)
+            if type(op) is IfOp or type(op) is LoopOp
         }
         model = model_of(block, self.alignment, workspaces)
         if model is None:

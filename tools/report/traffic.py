@@ -7,7 +7,7 @@ in the machine model.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -25,24 +25,26 @@ from ge_dialect.ge_exec.memory import base_of, buffer_bytes
 from ge_dialect.lowering.task_bytes import bytes_read, bytes_written, operand_bytes
 
 
-def graph_ops(module: ModuleOp) -> Iterator[GEOp]:
-    """Yields the ops of a graph that are not constants, those in branches and loops as well.
+def graph_ops(module: ModuleOp) -> Sequence[GEOp]:
+    """Returns the ops of a graph that are not constants, those in branches and loops as well.
 
     What is inside a kernel is not counted.
     """
+    found: list[GEOp] = []
     for function in module.body.block.ops:
         if isinstance(function, FuncOp) and not function.is_declaration:
-            yield from _region_ops(function.body)
+            _add_ops(function.body, found)
+    return found
 
 
-def _region_ops(region: Region) -> Iterator[GEOp]:
+def _add_ops(region: Region, found: list[GEOp]) -> None:
     for op in region.block.ops:
         if type(op) is ConstantOp or not isinstance(op, GEOp):
             continue
-        yield op
-        if not isinstance(op, FusionOp):
+        found.append(op)
+        if op.regions and not isinstance(op, FusionOp):
             for inner in op.regions:
-                yield from _region_ops(inner)
+                _add_ops(inner, found)
 
 
 def count_ops(module: ModuleOp, times: Mapping[Operation, int] | None = None) -> int:

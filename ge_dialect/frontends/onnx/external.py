@@ -6,14 +6,14 @@ import os
 import re
 import stat
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ge_dialect.diagnostics import GEError
 
-_MAX_DIGITS = 19
+_COUNT = re.compile("[0-9]{1,19}")
 
 
-@dataclass(frozen=True)
-class ExternalRange:
+class ExternalRange(NamedTuple):
     """A tensor's bytes in a file beside the model; `length` None means the tensor's own size."""
 
     path: str
@@ -120,7 +120,7 @@ def _read_number(entries: dict[str, str], key: str) -> int | None:
     """Reads an optional count of bytes."""
     if (text := entries.get(key)) is None:
         return None
-    if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS):
+    if not _COUNT.fullmatch(text):
         raise GEError(
             "GE0206", f"external data with '{key}' of {text[:24]!r}, expected a count of bytes"
         )

@@ -8,16 +8,17 @@ whoever looks into a weight of a layer is noted.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate, chain, repeat
 
 import onnx
 from xdsl.dialects.builtin import LocationAttr, ModuleOp, NameLoc
 from xdsl.ir import Operation, SSAValue
 
 from ge_dialect.frontends.onnx.load import LoadedModel
-from ge_dialect.frontends.onnx.rows import NodeRow
+from ge_dialect.frontends.onnx.rows import NodeKind, NodeRow, kinds_of
 from ge_dialect.frontends.onnx.validate import domain_of
 from ge_dialect.frontends.onnx.values import Tensors, identifier
 from ge_dialect.ge.constants import ConstantOp
@@ -34,7 +35,7 @@ class Layers:
         repeats: The layers; their items are nodes.
         items: All nodes but constants.
         nodes: For each item its node.
-        positions: For each node that is an item which one it is, by its index in the graph.
+        positions: For each node of the graph which item it is; None for a constant.
         names: For each value that a node makes its name.
         numbers: The values by name.
         parameters: The weights and inputs of each layer, by name.
@@ -44,9 +45,9 @@ class Layers:
     repeats: Repeats
     items: Items
     nodes: Sequence[NodeRow]
-    positions: dict[int, int]
+    positions: Sequence[int | None]
     names: Sequence[str]
-    numbers: dict[str, int]
+    numbers: Mapping[str, int]
     parameters: dict[str, Place]
 
     @property
@@ -109,28 +110,29 @@ def find_layers(loaded: LoadedModel, least_repeats: int) -> Layers | None:
     None as well where values of a layer that could be left out are read elsewhere than in the next
     one, where two nodes or weights share a name, and in graphs with bodies.
     """
-    reading = _Reading(loaded)
-    for index, row in enumerate(loaded.nodes):
-        if row.bodies:
-            return None
-        reading.add(row, index)
-    if len(set(reading.labels)) < len(reading.labels):
+    rows = loaded.nodes
+    kinds = kinds_of(rows)
+    labels = [tensor.name for tensor in loaded.model.graph.initializer]
+    labels += [row.name or row.known_as for row in rows]
+    if any(kind.bodies for kind in kinds) or len(set(labels)) < len(labels):
         return None
-    if (repeats := find_repeats(reading.items, least_repeats)) is None:
+    constant = {kind for kind in kinds if _is_constant(kind)}
+    reading = _Reading(loaded, constant)
+    items = reading.as_items()
+    if (repeats := find_repeats(items, least_repeats)) is None or not _are_local(items, repeats):
         return None
-    if not _are_local(reading.items, repeats):
-        return None
+    positions: list[int | None] = [None] * len(rows)
+    indices = [index for index, row in enumerate(rows) if row.kind not in constant]
+    for number, index in enumerate(indices):
+        positions[index] = number
     parameters = {reading.outside[~value]: place for value, place in repeats.parameters.items()}
     return Layers(
-        loaded,
-        repeats,
-        reading.items,
-        reading.nodes,
-        reading.positions,
-        reading.names,
-        reading.numbers,
-        parameters,
+        loaded, repeats, items, reading.nodes, positions, reading.names, reading, parameters
     )
+
+
+def _is_constant(kind: NodeKind) -> bool:
+    return kind.op_type == "Constant" and domain_of(kind.domain) == ""
 
 
 def _are_local(items: Items, repeats: Repeats) -> bool:
@@ -147,68 +149,72 @@ def _are_local(items: Items, repeats: Repeats) -> bool:
     ) and not any(value in parameters for reads in items.reads[:start] for value in reads)
 
 
-class _Reading:
-    """The nodes of a model as items."""
+class _Reading(dict[str, int]):
+    """The values of a model as numbers, by name.
 
-    def __init__(self, loaded: LoadedModel):
-        self.items = Items()
-        self.nodes: list[NodeRow] = []
-        self.positions: dict[int, int] = {}
-        self.names: list[str] = []
+    Those that no node makes get theirs when they are looked up first, so that what nodes read is
+    looked up for all of them at once.
+
+    Attributes:
+        nodes: Those of the model but constants.
+        names: What they make.
+        outside: The names of the other values.
+    """
+
+    def __init__(self, loaded: LoadedModel, constant: Container[NodeKind]):
+        self.nodes = [row for row in loaded.nodes if row.kind not in constant]
+        self.names = list(chain.from_iterable([row.outputs for row in self.nodes]))
+        super().__init__({name: number for number, name in enumerate(self.names) if name})
         self.outside: list[str] = []
-        self.tensors = {tensor.name: tensor for tensor in loaded.model.graph.initializer}
-        self.inputs = {value.name: value for value in loaded.inputs}
-        self.labels = list(self.tensors)
-        self.numbers: dict[str, int] = {}
+        self._described: list[Outside] = []
+        self._tensors = {tensor.name: tensor for tensor in loaded.model.graph.initializer}
+        self._inputs = {value.name: value for value in loaded.inputs}
+        makers = [row for row in loaded.nodes if row.kind in constant]
+        self._constants = {name: row.node for row in makers for name in row.outputs if name}
         self._known: dict[Hashable, int] = {}
 
-    def add(self, row: NodeRow, index: int) -> None:
-        """Adds a node that has no body."""
-        outputs, numbers = row.outputs, self.numbers
-        self.labels.append(row.known_as)
-        attributes = row.attributes
-        written = tuple([one.SerializeToString() for one in attributes]) if attributes else ()
-        if row.op_type == "Constant" and domain_of(row.domain) == "":
-            for name in filter(None, outputs):
-                self._add_outside(name, Outside(self._number("constant", written)))
-            return
-        reads = [
-            self._outside(name) if (number := numbers.get(name)) is None else number
-            for name in row.inputs
-        ]
-        used = len(outputs) if all(outputs) else tuple(map(bool, outputs))
-        kind = self._number(row.op_type, row.domain, row.node.overload, len(reads), used, written)
-        first = len(self.names)
-        self.items.add(kind, reads, len(outputs))
-        self.positions[index] = len(self.nodes)
-        self.nodes.append(row)
-        self.names += outputs
-        for number, name in enumerate(outputs, first):
-            if name:
-                numbers[name] = number
+    def as_items(self) -> Items:
+        """Returns the nodes as items."""
+        numbers = {kind: self._kind(kind) for kind in kinds_of(self.nodes)}
+        kinds = [numbers[row.kind] for row in self.nodes]
+        reads: list[Sequence[int]] = [list(map(self.__getitem__, row.inputs)) for row in self.nodes]
+        made = list(map(len, [row.outputs for row in self.nodes]))
+        makers = list(chain.from_iterable(map(repeat, range(len(made)), made)))
+        first = list(accumulate(made, initial=0))[:-1]
+        return Items(kinds, reads, makers, first, self._described)
+
+    def _kind(self, kind: NodeKind) -> int:
+        """Returns a number for nodes of a kind; of those with tensors these count, whatever form
+        the file has them in."""
+        if kind.is_shared:
+            return self._number(kind)
+        written = [one.SerializeToString() for one in kind.attributes]
+        return self._number(*kind.rest, *written)
 
     def _number(self, *what: Hashable) -> int:
         return self._known.setdefault(what, len(self._known))
 
-    def _outside(self, name: str) -> int:
-        if (tensor := self.tensors.get(name)) is not None:
-            return self._add_outside(name, self._tensor(tensor))
-        if (value := self.inputs.get(name)) is not None:
-            type_ = value.type.SerializeToString()
-            return self._add_outside(name, Outside(parameter=self._number("input", type_)))
-        return self._add_outside(name, Outside())
+    def __missing__(self, name: str) -> int:
+        self.outside.append(name)
+        self._described.append(self._outside(name))
+        self[name] = -len(self.outside)
+        return self[name]
+
+    def _outside(self, name: str) -> Outside:
+        if (tensor := self._tensors.get(name)) is not None:
+            return self._tensor(tensor)
+        if (node := self._constants.get(name)) is not None:
+            written = [one.SerializeToString() for one in node.attribute]
+            return Outside(self._number("constant", *written))
+        if (value := self._inputs.get(name)) is not None:
+            return Outside(parameter=self._number("input", value.type.SerializeToString()))
+        return Outside()
 
     def _tensor(self, tensor: onnx.TensorProto) -> Outside:
         kind = (tensor.data_type, *tensor.dims)
         if tensor.external_data:
-            return Outside(parameter=self._number("weight", kind))
-        held = tensor.raw_data, *tensor.string_data
-        return Outside(self._number("tensor", kind, held))
-
-    def _add_outside(self, name: str, outside: Outside) -> int:
-        self.outside.append(name)
-        self.numbers[name] = self.items.add_outside(outside)
-        return self.numbers[name]
+            return Outside(parameter=self._number("weight", *kind))
+        return Outside(self._number("tensor", kind, tensor.raw_data, *tensor.string_data))
 
 
 @dataclass
@@ -239,7 +245,9 @@ class NodeBlocks:
     def locations(self, number: int) -> Sequence[LocationAttr]:
         """Returns the locations of the ops of a layer."""
         if (known := self._locations.get(number)) is None:
-            nodes = [name_location(row.known_as) for row in self.layers.nodes_of(number)]
+            nodes = [
+                name_location(row.name or row.known_as) for row in self.layers.nodes_of(number)
+            ]
             known = self._locations[number] = [nodes[spot] for spot in self.spots]
         return known
 

@@ -18,9 +18,9 @@ from ge_dialect.frontends.onnx.old_models import complete_old_model
 from ge_dialect.frontends.onnx.problems import Problems
 from ge_dialect.frontends.onnx.rows import NodeRow, rows_of
 from ge_dialect.frontends.onnx.tensors import HANDLE_KEY, TensorReader, take_all
-from ge_dialect.frontends.onnx.texts import ValuesByType, check_texts, values_of
+from ge_dialect.frontends.onnx.texts import DescribedValues, check_texts, values_of
 from ge_dialect.frontends.onnx.validate import check_opsets, check_structure
-from ge_dialect.frontends.onnx.wire import DEFAULT_THRESHOLD, RawRange, strip
+from ge_dialect.frontends.onnx.wire import DEFAULT_THRESHOLD, RawRange, check_framing, strip
 from ge_dialect.weights import MemoryWeight, Weight
 
 
@@ -86,15 +86,16 @@ def load_onnx(path: str | os.PathLike[str], threshold: int = DEFAULT_THRESHOLD) 
             if hasattr(data, "madvise"):
                 data.madvise(mmap.MADV_RANDOM)  # else the kernel reads weights ahead
             stripped = strip(data, name, threshold)
-    model = onnx.ModelProto()
-    try:
-        model.ParseFromString(stripped.model)
-    except DecodeError as error:
-        raise GEError(
-            "GE0202",
-            f"'{name}' is not a valid ONNX model: {error}",
-            hint="copy or export the file again",
-        ) from None
+            model = onnx.ModelProto()
+            try:
+                model.ParseFromString(stripped.model)
+            except DecodeError as error:
+                check_framing(data, name)
+                raise GEError(
+                    "GE0202",
+                    f"'{name}' is not a valid ONNX model: {error}",
+                    hint="copy or export the file again",
+                ) from None
     files = ExternalFiles(name, os.path.dirname(name))
     return _check(model, TensorReader(name, stripped.ranges, files, threshold))
 
@@ -144,18 +145,18 @@ def _check(model: onnx.ModelProto, reader: TensorReader) -> LoadedModel:
     return LoadedModel(model, reader.weights, reader.path, opset, nodes)
 
 
-def _forget_placeholders(found: ValuesByType) -> None:
+def _forget_placeholders(found: DescribedValues) -> None:
     """Leaves dimensions without a name where an exporter wrote -1 or `?`: each is its own."""
-    for values in found:
-        if values[0].type.WhichOneof("value") != "tensor_type":
-            continue
-        dims = values[0].type.tensor_type.shape.dim
-        placeholders = [
-            index for index, dim in enumerate(dims) if dim.dim_value < 0 or dim.dim_param == "?"
-        ]
-        for value in values if placeholders else ():
-            for index in placeholders:
-                value.type.tensor_type.shape.dim[index].ClearField("value")
+    placeholders: dict[bytes, list[int]] = {}
+    for text, value in found.by_type.items():
+        if value.type.WhichOneof("value") == "tensor_type":
+            dims = enumerate(value.type.tensor_type.shape.dim)
+            placeholders[text] = [i for i, dim in dims if dim.dim_value < 0 or dim.dim_param == "?"]
+    if not any(placeholders.values()):
+        return
+    for value, text in zip(found.all, found.types, strict=True):
+        for index in placeholders.get(text, ()):
+            value.type.tensor_type.shape.dim[index].ClearField("value")
 
 
 def _open_model(name: str) -> BinaryIO:

@@ -194,13 +194,14 @@ class _ConstantForms:
     def nodes(self, nodes: Sequence[NodeRow], prefix: str) -> None:
         """Rewrites those among the nodes of a graph and of its bodies."""
         for index, row in enumerate(nodes):
-            is_constant = row.op_type == "Constant" and domain_of(row.domain) == ""
-            if not is_constant and not row.bodies:
+            kind = row.kind
+            is_constant = kind.op_type == "Constant" and domain_of(kind.domain) == ""
+            if not is_constant and not kind.bodies:
                 continue
-            path = f"{prefix}{row.name or f'{row.op_type}_{index}'}/"
+            path = f"{prefix}{row.name or f'{kind.op_type}_{index}'}/"
             if is_constant:
                 self.constant(row.node, index, f"{path}value")
-            for body in row.bodies:
+            for body in kind.bodies:
                 self.nodes(rows_of(body.node), path)
 
     def constant(self, node: onnx.NodeProto, index: int, path: str) -> None:

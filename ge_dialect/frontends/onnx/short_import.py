@@ -133,8 +133,8 @@ class ShortImporter:
         """Adds the nodes; the last layer reads the first in place of the one before it."""
         importer, layers = self.importer, self.layers
         declared, skipped = DeclaredValues(importer.loaded.model.graph), layers.skipped_items
-        for index, row in enumerate(importer.loaded.nodes):
-            item = layers.positions.get(index)
+        rows = importer.loaded.nodes
+        for index, (row, item) in enumerate(zip(rows, layers.positions, strict=True)):
             if item in skipped:
                 continue
             if item == skipped.stop:

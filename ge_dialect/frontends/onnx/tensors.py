@@ -59,6 +59,9 @@ _TYPED_FIELDS: dict[str, dict[int, str]] = {
     },
 }
 
+_DATA_FIELDS = frozenset((*_TYPED_FIELDS, "raw_data"))
+_PLACE_FIELDS = _DATA_FIELDS | {"external_data", "data_location"}
+
 
 def packed_bytes(data_type: int, dims: Sequence[int]) -> int:
     """Returns the bytes that a tensor takes in `raw_data`, elements below a byte packed.
@@ -117,8 +120,8 @@ class TensorReader:
     files: ExternalFiles
     threshold: int
     weights: dict[str, Weight] = field(default_factory=dict[str, Weight])
-    _shared: dict[WeightSource, WeightSource] = field(
-        default_factory=dict[WeightSource, WeightSource]
+    _shared: dict[tuple[str, int, int], WeightSource] = field(
+        default_factory=dict[tuple[str, int, int], WeightSource]
     )
     _sizes: dict[tuple[int, ...], int] = field(default_factory=dict[tuple[int, ...], int])
 
@@ -134,20 +137,23 @@ class TensorReader:
             GEError: The tensor is malformed (GE0206), or its external data is refused (GE0207),
                 missing (GE0208) or too short (GE0209).
         """
-        if tensor.HasField("segment"):
+        present = {descriptor.name for descriptor, _ in tensor.ListFields()}
+        if "segment" in present:
             raise GEError("GE0206", "segments are not supported")
         if tensor.data_type == _T.STRING:
             self._check_strings(tensor)
             return
         expected = self._packed_bytes(tensor)
-        weight = self._find(tensor, key, expected)
+        weight = self._find(tensor, present & _DATA_FIELDS, key, expected)
         if weight.length != expected:
             raise GEError(
                 "GE0206",
                 f"{weight.length} bytes of data, expected {expected} for "
                 f"{type_name(tensor.data_type)}{list(tensor.dims)}",
             )
-        self._replace_data(tensor, key, weight, keep)
+        for name in present & _PLACE_FIELDS:
+            tensor.ClearField(name)
+        self._keep_data(tensor, key, weight, keep)
 
     def _packed_bytes(self, tensor: _T) -> int:
         kind = tensor.data_type, *tensor.dims
@@ -155,9 +161,7 @@ class TensorReader:
             known = self._sizes[kind] = packed_bytes(kind[0], kind[1:])
         return known
 
-    def _replace_data(self, tensor: _T, key: str, weight: Weight, keep: bool) -> None:
-        for name in (*_TYPED_FIELDS, "raw_data", "external_data", "data_location"):
-            tensor.ClearField(name)
+    def _keep_data(self, tensor: _T, key: str, weight: Weight, keep: bool) -> None:
         if weight.length > self.threshold:
             tensor.data_location = _T.EXTERNAL
             tensor.external_data.add(key=HANDLE_KEY, value=key)
@@ -167,33 +171,31 @@ class TensorReader:
         if keep:
             self.weights[key] = MemoryWeight(tensor.raw_data)
 
-    def _find(self, tensor: _T, key: str, expected: int) -> Weight:
-        """Finds the bytes of a tensor, wherever they are."""
+    def _find(self, tensor: _T, fields: set[str], key: str, expected: int) -> Weight:
+        """Finds the bytes of a tensor, wherever they are, given which fields hold data."""
         entries = {entry.key: entry.value for entry in tensor.external_data}
         stripped = entries.pop(STRIPPED_KEY, None)
         external = tensor.data_location == _T.EXTERNAL
-        fields = [name for name in _TYPED_FIELDS if len(getattr(tensor, name)) > 0]
-        present = [stripped is not None, tensor.HasField("raw_data"), external, *map(bool, fields)]
-        if sum(present) > 1:
+        if len(fields) + external + (stripped is not None) > 1:
             raise GEError("GE0206", "data in more than one field")
         if stripped is not None:
-            return self._share(self._stripped(stripped, key))
+            return self._source(*self._stripped(stripped), key)
         if external:
-            return self._share(self._external(entries, key, expected))
-        if fields:
-            return MemoryWeight(_decode_field(tensor, fields[0]))
-        if not tensor.HasField("raw_data") and expected > 0:
+            return self._source(*self._external(entries, expected), key)
+        for name in fields - {"raw_data"}:
+            return MemoryWeight(_decode_field(tensor, name))
+        if not fields and expected > 0:
             raise GEError("GE0206", f"no data, expected {expected} bytes")
         return MemoryWeight(tensor.raw_data)
 
-    def _stripped(self, index: str, key: str) -> WeightSource:
+    def _stripped(self, index: str) -> tuple[str, int, int]:
         readable = index.isascii() and index.isdigit() and len(index) <= _MAX_DIGITS
         if self.path is None or not readable or int(index) >= len(self.ranges):
             raise GEError("GE0206", f"external data with the reserved key '{STRIPPED_KEY}'")
         found = self.ranges[int(index)]
-        return WeightSource(self.path, found.offset, found.length, key)
+        return self.path, found.offset, found.length
 
-    def _external(self, entries: dict[str, str], key: str, expected: int) -> WeightSource:
+    def _external(self, entries: dict[str, str], expected: int) -> tuple[str, int, int]:
         found = self.files.resolve(entries)
         length = expected if found.length is None else found.length
         size = self.files.size(found.path)
@@ -204,10 +206,14 @@ class TensorReader:
                 f"expected at least {found.offset + length}",
                 hint="the file was cut or belongs to another model; copy it again",
             )
-        return WeightSource(found.path, found.offset, length, key)
+        return found.path, found.offset, length
 
-    def _share(self, source: WeightSource) -> WeightSource:
-        return self._shared.setdefault(source, source)
+    def _source(self, path: str, offset: int, length: int, key: str) -> WeightSource:
+        """Returns a range of a file; tensors that share theirs have the name of the first."""
+        place = path, offset, length
+        if (known := self._shared.get(place)) is None:
+            known = self._shared[place] = WeightSource(*place, key)
+        return known
 
     def _check_strings(self, tensor: _T) -> None:
         found, expected = len(tensor.string_data), element_count(tensor.dims)
@@ -267,13 +273,9 @@ def nested_tensors(
 
 def _node_tensors(nodes: Sequence[NodeRow], prefix: str) -> Iterator[tuple[str, onnx.TensorProto]]:
     for index, row in enumerate(nodes):
-        if row.bodies or any(map(_holds_tensors, row.attributes)):
-            name = row.name or f"{row.op_type}_{index}"
-            yield from _attribute_tensors(row.attributes, f"{prefix}{name}/")
-
-
-def _holds_tensors(attribute: onnx.AttributeProto) -> bool:
-    return attribute.HasField("t") or bool(attribute.tensors)
+        if not row.kind.is_shared:
+            name = row.name or f"{row.kind.op_type}_{index}"
+            yield from _attribute_tensors(row.kind.attributes, f"{prefix}{name}/")
 
 
 def _attribute_tensors(

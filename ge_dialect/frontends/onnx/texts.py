@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from itertools import chain
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import onnx
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.frontends.onnx.rows import NodeRow, rows_of
-
-ValuesByType: TypeAlias = Collection[list[onnx.ValueInfoProto]]
+from ge_dialect.frontends.onnx.rows import NodeRow, kinds_of, rows_of
 
 _TEXT = {str}
 
 
+@dataclass(frozen=True)
+class DescribedValues:
+    """The values of a graph whose types it says: a model repeats a few types, and comparing their
+    bytes is quicker than looking into each.
+
+    Attributes:
+        all: The values.
+        types: The type of each as bytes.
+        by_type: One value of each type.
+    """
+
+    all: Sequence[onnx.ValueInfoProto]
+    types: Sequence[bytes]
+    by_type: Mapping[bytes, onnx.ValueInfoProto]
+
+
 def check_texts(
-    model: onnx.ModelProto, nodes: Sequence[NodeRow], values: ValuesByType, where: str
+    model: onnx.ModelProto, nodes: Sequence[NodeRow], values: DescribedValues, where: str
 ) -> None:
     """Checks that every name in a model is UTF-8.
 
@@ -38,7 +51,9 @@ def check_texts(
         )
 
 
-def _texts(model: onnx.ModelProto, nodes: Sequence[NodeRow], values: ValuesByType) -> list[object]:
+def _texts(
+    model: onnx.ModelProto, nodes: Sequence[NodeRow], values: DescribedValues
+) -> list[object]:
     found: list[object] = [model.producer_name, model.producer_version, model.domain]
     found += [entry.domain for entry in model.opset_import]
     _add_graph(model.graph, nodes, values, found)
@@ -51,34 +66,32 @@ def _texts(model: onnx.ModelProto, nodes: Sequence[NodeRow], values: ValuesByTyp
 
 
 def _add_graph(
-    graph: onnx.GraphProto, nodes: Sequence[NodeRow], values: ValuesByType, found: list[object]
+    graph: onnx.GraphProto, nodes: Sequence[NodeRow], values: DescribedValues, found: list[object]
 ) -> None:
     found.append(graph.name)
     found += [tensor.name for tensor in graph.initializer]
-    for alike in values:
-        found += [value.name for value in alike]
-        value = alike[0]
+    found += [value.name for value in values.all]
+    for value in values.by_type.values():
         if value.type.WhichOneof("value") == "tensor_type":
             found += [dim.dim_param for dim in value.type.tensor_type.shape.dim]
     _add_nodes(nodes, found)
 
 
-def values_of(graph: onnx.GraphProto) -> ValuesByType:
-    """Returns the inputs and outputs of a graph and what it says of other values, those of one type
-    together: a model repeats a few types, and comparing their bytes is quicker than looking into
-    each."""
-    found: dict[bytes, list[onnx.ValueInfoProto]] = {}
-    for value in chain(graph.input, graph.output, graph.value_info):
-        found.setdefault(value.type.SerializeToString(), []).append(value)
-    return found.values()
+def values_of(graph: onnx.GraphProto) -> DescribedValues:
+    """Returns the inputs and outputs of a graph and what it says of other values."""
+    found = [*graph.input, *graph.output, *graph.value_info]
+    types = [value.type.SerializeToString() for value in found]
+    return DescribedValues(found, types, dict(zip(types, found, strict=True)))
 
 
 def _add_nodes(nodes: Sequence[NodeRow], found: list[object]) -> None:
+    found += [row.name for row in nodes]
     for row in nodes:
-        found += (row.name, row.op_type, row.domain)
         found += row.inputs
         found += row.outputs
-        for attribute in row.attributes:
+    for kind in kinds_of(nodes):
+        found += (kind.op_type, kind.domain)
+        for attribute in kind.attributes:
             found += (attribute.name, attribute.ref_attr_name)
-        for graph in row.bodies:
+        for graph in kind.bodies:
             _add_graph(graph, rows_of(graph.node), values_of(graph), found)

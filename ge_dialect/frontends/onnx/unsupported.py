@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import onnx
 import onnx.defs
@@ -11,7 +11,7 @@ import onnx.defs
 from ge_dialect.diagnostics import GEError
 from ge_dialect.frontends.onnx.convert import find_converter
 from ge_dialect.frontends.onnx.convert.control import CONTROL
-from ge_dialect.frontends.onnx.rows import NodeRow, rows_of
+from ge_dialect.frontends.onnx.rows import NodeKind, NodeRow, kinds_of, rows_of
 from ge_dialect.frontends.onnx.validate import domain_of, has_subgraphs, node_label
 from ge_dialect.ge.host import callee_of
 from ge_dialect.interpreters.containers import CONTAINER_OPS
@@ -30,39 +30,26 @@ class _Finding:
     count: int = 0
 
 
-@dataclass(frozen=True)
-class _Survey:
-    opset: Mapping[str, int]
-    reasons: dict[tuple[str, str, int], str | None] = field(
-        default_factory=dict[tuple[str, str, int], str | None]
-    )
-
-    def reason(self, row: NodeRow) -> str | None:
-        """Says why a node is not supported, or None where it is."""
-        key = (row.domain, row.op_type, len(row.outputs))
-        if key not in self.reasons:
-            self.reasons[key] = self._reason(row.node)
-        return self.reasons[key]
-
-    def _reason(self, node: onnx.NodeProto) -> str | None:
-        domain = domain_of(node.domain)
-        if domain == "" and node.op_type in CONTROL:
-            return None
-        body = has_subgraphs(node)
-        if not body and find_converter(domain, node.op_type) is not None:
-            return None
-        try:
-            schema = onnx.defs.get_schema(node.op_type, self.opset.get(domain, 1), domain)
-        except onnx.defs.SchemaError:
-            return "is no operator of this opset"
-        if callee_of(node) in _TRAINING:
-            return "belongs to the training of a model"
-        if body:
-            defined = getattr(schema, "has_context_dependent_function", False)
-            return None if defined else "has a body"
-        if callee_of(node) not in CONTAINER_OPS and _needs_containers(node, schema):
-            return "works on maps, and nothing implements it"
+def _reason(node: onnx.NodeProto, opset: Mapping[str, int]) -> str | None:
+    """Says why a node, and others of its kind, is not supported; None where it is."""
+    domain = domain_of(node.domain)
+    if domain == "" and node.op_type in CONTROL:
         return None
+    body = has_subgraphs(node)
+    if not body and find_converter(domain, node.op_type) is not None:
+        return None
+    try:
+        schema = onnx.defs.get_schema(node.op_type, opset.get(domain, 1), domain)
+    except onnx.defs.SchemaError:
+        return "is no operator of this opset"
+    if callee_of(node) in _TRAINING:
+        return "belongs to the training of a model"
+    if body:
+        defined = getattr(schema, "has_context_dependent_function", False)
+        return None if defined else "has a body"
+    if callee_of(node) not in CONTAINER_OPS and _needs_containers(node, schema):
+        return "works on maps, and nothing implements it"
+    return None
 
 
 def _needs_containers(node: onnx.NodeProto, schema: onnx.defs.OpSchema) -> bool:
@@ -85,12 +72,15 @@ def check_supported(nodes: Sequence[NodeRow], opset: Mapping[str, int]) -> None:
     Raises:
         GEError: Some can not; names all operators with counts and their first node (GE0220).
     """
-    survey = _Survey(opset)
     found: dict[tuple[str, str], _Finding] = {}
-    for index, row in _all_nodes(nodes):
-        if (reason := survey.reason(row)) is not None:
-            key = (callee_of(row.node), reason)
-            found.setdefault(key, _Finding(reason, node_label(row.node, index))).count += 1
+    for rows in _graphs(nodes):
+        reasons = {kind: _reason(node, opset) for kind, node in _examples(rows).items()}
+        if not any(reasons.values()):
+            continue
+        for index, row in enumerate(rows):
+            if (reason := reasons[row.kind]) is not None:
+                key = (callee_of(row.node), reason)
+                found.setdefault(key, _Finding(reason, node_label(row.node, index))).count += 1
     if not found:
         return
     shown = [_show(callee, finding) for (callee, _), finding in found.items()]
@@ -117,9 +107,13 @@ def _show(callee: str, finding: _Finding) -> str:
     return f"'{callee}' {finding.reason} ({nodes}, the first is {finding.first})"
 
 
-def _all_nodes(nodes: Sequence[NodeRow]) -> Iterator[tuple[int, NodeRow]]:
+def _graphs(nodes: Sequence[NodeRow]) -> Iterator[Sequence[NodeRow]]:
+    """Yields the nodes of a graph, and those of each body in it."""
     pending = [nodes]
     while pending:
-        for index, row in enumerate(pending.pop()):
-            yield index, row
-            pending += [rows_of(body.node) for body in row.bodies]
+        yield (rows := pending.pop())
+        pending += [rows_of(body.node) for kind in kinds_of(rows) for body in kind.bodies]
+
+
+def _examples(rows: Sequence[NodeRow]) -> dict[NodeKind, onnx.NodeProto]:
+    return {row.kind: row.node for row in rows}

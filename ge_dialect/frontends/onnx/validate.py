@@ -7,6 +7,7 @@ a kind are found at once, and each names the user's nodes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import filterfalse
 from typing import TYPE_CHECKING, NamedTuple
 
 import onnx
@@ -14,7 +15,7 @@ import onnx.defs
 
 from ge_dialect.frontends.onnx.cycles import find_cycle
 from ge_dialect.frontends.onnx.problems import Problems, shorten
-from ge_dialect.frontends.onnx.rows import NodeRow, graphs_of, rows_of
+from ge_dialect.frontends.onnx.rows import NodeKind, NodeRow, graphs_of, kinds_of, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -150,12 +151,13 @@ class _Checker:
         scopes = (_Scope(set(given), produced), *outer)
         defined = scopes[0].defined
         early: list[_Use] = []
+        wrong = set(filter(self.is_wrong, kinds_of(nodes)))
         for index, row in enumerate(nodes):
-            self.node(row, index)
-            for name in row.inputs:
-                if name not in defined:
-                    self.use(name, node_label(row.node, index), scopes, early)
-            for body in row.bodies:
+            if row.kind in wrong:
+                self.node(row, index)
+            for name in filterfalse(defined.__contains__, row.inputs):
+                self.use(name, node_label(row.node, index), scopes, early)
+            for body in row.kind.bodies:
                 early.extend(self.graph(body, rows_of(body.node), scopes))
             for name in row.outputs:
                 if name in defined:
@@ -191,21 +193,24 @@ class _Checker:
             what = f"value '{name}' is used before it is defined by {maker}"
             self.problems.add("GE0210", what, user, "sort the nodes topologically")
 
+    def is_wrong(self, kind: NodeKind) -> bool:
+        """Whether nodes of a kind have no known operator, or an attribute twice."""
+        names = [one.name for one in kind.attributes]
+        is_known = bool(kind.op_type) and domain_of(kind.domain) in self.domains
+        return not is_known or len(set(names)) < len(names)
+
     def node(self, row: NodeRow, index: int) -> None:
-        """Checks a node by itself: its operator and the names of its attributes."""
-        if not row.op_type:
-            self.problems.add("GE0204", "a node has no op type", node_label(row.node, index))
-        if domain_of(row.domain) not in self.domains:
-            what = f"domain '{row.domain}' is not imported"
-            label = node_label(row.node, index)
+        """Says what is wrong with a node by itself."""
+        kind, label = row.kind, node_label(row.node, index)
+        if not kind.op_type:
+            self.problems.add("GE0204", "a node has no op type", label)
+        if domain_of(kind.domain) not in self.domains:
+            what = f"domain '{kind.domain}' is not imported"
             self.problems.add("GE0205", what, label, "add it to opset_import")
-        if len(row.attributes) < 2:
-            return
-        names = [one.name for one in row.attributes]
-        for name in dict.fromkeys(names) if len(set(names)) < len(names) else ():
+        names = [one.name for one in kind.attributes]
+        for name in dict.fromkeys(names):
             if (count := names.count(name)) > 1:
-                what = f"attribute '{name}' is given {count} times"
-                self.problems.add("GE0212", what, node_label(row.node, index))
+                self.problems.add("GE0212", f"attribute '{name}' is given {count} times", label)
 
 
 def has_subgraphs(node: onnx.NodeProto) -> bool:

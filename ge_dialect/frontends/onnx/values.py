@@ -20,7 +20,15 @@ from ge_dialect.ge.constants import SMALL_BYTES, ConstantOp, dense_from_bytes
 from ge_dialect.ge.containers import Container, OptionalType, same_kind, with_item
 from ge_dialect.ge.dtypes import FloatFormatType, dtype_of, from_onnx, is_bool
 from ge_dialect.ge.onnx_types import from_type_proto, static_dim
-from ge_dialect.ge.types import MaybeDim, Shape, TensorT, is_tensor, shape_of, tensor_type
+from ge_dialect.ge.types import (
+    MaybeDim,
+    Shape,
+    TensorT,
+    is_tensor,
+    made_of,
+    shape_of,
+    tensor_type,
+)
 from ge_dialect.locations import name_location
 from ge_dialect.symbols import (
     DimExpr,
@@ -216,15 +224,13 @@ class Tensors:
         bits = dtype_of(element_type).bits
         if bits < 8 and not is_bool(element_type):
             return TensorValue(self._unpacked(tensor, type_, name), type_)
-        whole = bits >= 8 and not isinstance(element_type, FloatFormatType)
-        if (whole or is_bool(element_type)) and not tensor.external_data:
-            data = tensor.raw_data
-            if len(data) <= SMALL_BYTES:
-                if is_bool(element_type):
-                    data = bytes(255 if byte else 0 for byte in data)
+        if not tensor.external_data and len(data := tensor.raw_data) <= SMALL_BYTES:
+            if is_bool(element_type):
+                data = bytes(255 if byte else 0 for byte in data)
+            if is_bool(element_type) or not isinstance(element_type, FloatFormatType):
                 return TensorValue(dense_from_bytes(type_, data), type_)
-        weight = self.loaded.weight(tensor)
-        return TensorValue(WeightAttr(NamedWeight(_key(tensor) or name, weight)), type_)
+        weight = NamedWeight(_key(tensor) or name, self.loaded.weight(tensor))
+        return TensorValue(made_of(WeightAttr, data=weight), type_)
 
     def constant(self, tensor: onnx.TensorProto) -> ConstantOp:
         """Returns an initializer as a constant with its name.

@@ -25,15 +25,19 @@ STRIPPED_KEY = "ge.stripped"
 _MAX_DEPTH = 100
 # A bound on time for files made to be slow: some seconds. Real models need some ten thousand.
 _MAX_FIELDS = 4_000_000
+# Smaller files have no more fields, each of two bytes at least: behind the last big tensor the
+# framing is left to protobuf.
+_MAX_UNSEEN = 2 * _MAX_FIELDS
 
 # A varint holds 7 bits a byte, in at most 10 bytes.
 _LOW_BITS, _MAX_SHIFT = 0x7F, 70
 _VARINT, _FIXED64, _LEN, _FIXED32 = 0, 1, 2, 5
 _FIXED_BYTES = {_FIXED64: 8, _FIXED32: 4}
 _RAW_DATA = "raw_data"
-_ATTRIBUTE = re.compile(rb"\x2a")
-# The tag of an attribute of a node, and a length of 1024 or more.
-_LONG_ATTRIBUTE = re.compile(rb"\x2a[\x80-\xff][\x08-\xff]", re.DOTALL)
+# The tag of `TensorProto.raw_data`; and the same with a length of 1024 or more. Where these bytes
+# are not, there is no big tensor, whatever else lies there.
+_TENSOR = re.compile(rb"\x4a")
+_LONG_TENSOR = re.compile(rb"\x4a[\x80-\xff][\x08-\xff]", re.DOTALL)
 _LONG = 1024
 # Message -> field number -> what lies there. Sparse tensors are refused later, whole.
 _CHILDREN: dict[str, dict[int, str]] = {
@@ -98,7 +102,8 @@ def strip(data: Bytes, name: str, threshold: int = DEFAULT_THRESHOLD) -> Strippe
     """
     if len(data) == 0:
         raise GEError("GE0202", f"'{name}' is empty", hint="expected an ONNX model")
-    scanner = _Scanner(data, name, threshold)
+    scanner = _Scanner(data, name, threshold, is_thorough=len(data) > _MAX_UNSEEN)
+    scanner.next_field(0, len(data), 0)
     pieces = scanner.message("ModelProto", 0, len(data), 0)
     if pieces is None:
         return Stripped(data[:], ())
@@ -107,6 +112,16 @@ def strip(data: Bytes, name: str, threshold: int = DEFAULT_THRESHOLD) -> Strippe
             [one if isinstance(one, bytes) else view[one.start : one.stop] for one in pieces]
         )
     return Stripped(model, tuple(scanner.ranges))
+
+
+def check_framing(data: Bytes, name: str) -> None:
+    """Says what is wrong with a file that protobuf could not parse, if it is the framing.
+
+    Raises:
+        GEError: As `strip`.
+    """
+    scanner = _Scanner(data, name, DEFAULT_THRESHOLD, is_thorough=True)
+    scanner.message("ModelProto", 0, len(data), 0)
 
 
 _Piece: TypeAlias = bytes | range
@@ -118,12 +133,13 @@ class _Scanner:
     data: Bytes
     name: str
     threshold: int
+    is_thorough: bool
     ranges: list[RawRange] = field(default_factory=list[RawRange])
     fields: int = 0
+    candidate: int = -1
 
     def __post_init__(self) -> None:
-        # Without these bytes a node holds no big tensor, however long its metadata are.
-        self.attribute = _LONG_ATTRIBUTE if self.threshold >= _LONG else _ATTRIBUTE
+        self.pattern = _LONG_TENSOR if self.threshold >= _LONG else _TENSOR
 
     def message(self, kind: str, start: int, end: int, depth: int) -> list[_Piece] | None:
         """Returns the message in pieces, without its big tensors; None where it has none."""
@@ -133,16 +149,16 @@ class _Scanner:
         pieces: list[_Piece] = []
         position = copied = start
         while position < end:
+            if self.candidate < position:
+                self.candidate = self.next_candidate(position)
+            if self.candidate >= end and not self.is_thorough:
+                break
             if kind == "AttributeProto" and (run := _ITEMS.match(self.data, position, end)):
                 position = run.end()
                 continue
             number, wire, content, after = self.next_field(position, end, depth)
-            child = children.get(number) if wire == _LEN else None
-            if (
-                child is not None
-                and after - content > self.threshold
-                and (child != "NodeProto" or self.attribute.search(self.data, content, after))
-            ):
+            big = wire == _LEN and after - content > self.threshold
+            if big and self.candidate < after and (child := children.get(number)) is not None:
                 replaced = self.replace(child, number, content, after, depth)
                 if replaced is not None:
                     pieces.append(range(copied, position))
@@ -153,6 +169,11 @@ class _Scanner:
             return None
         pieces.append(range(copied, end))
         return pieces
+
+    def next_candidate(self, position: int) -> int:
+        """Returns where the next big tensor may lie, from a position on; the end for nowhere."""
+        found = self.pattern.search(self.data, position)
+        return len(self.data) if found is None else found.start()
 
     def replace(
         self, child: str, number: int, start: int, end: int, depth: int

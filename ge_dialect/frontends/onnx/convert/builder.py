@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import LocationAttr, UnknownLoc
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ge_dialect.frontends.onnx.convert.dims import SymbolicDims
+from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.constants import ConstantOp, array_constant, float_constant, int_constant
 from ge_dialect.ge.dtypes import to_numpy
 from ge_dialect.interpreters.folding import evaluate_constant, is_shape_computation
@@ -63,7 +64,7 @@ class Builder:
     def append(self, op: Operation) -> None:
         """Adds an op as it is."""
         op.location = self.location
-        self.use(op.operands)
+        self.use(operands_of(op))
         self._insert(op, self.block)
         self._emitted.append(op)
 
