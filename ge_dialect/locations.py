@@ -81,15 +81,18 @@ def fuse(locations: Iterable[LocationAttr]) -> LocationAttr:
     """
     places: dict[object, LocationAttr] = {}
     for location in locations:
-        if (known := getattr(location, "_ge_places", None)) is not None:
-            places.update(known)  # what is there already is equal to what takes its place
-            continue
-        for place in (location,) if type(location) is NameLoc else places_of(location):
-            # The name alone is hashed in a third of the time.
-            if type(place) is NameLoc and type(place.location) is NoneAttr:
-                places.setdefault(place.desc.data, place)
-            else:
-                places.setdefault(place, place)
+        # The name alone is hashed in a third of the time. What is there already is equal to what
+        # takes its place.
+        if type(location) is NameLoc and type(location.location) is NoneAttr:
+            places[location.desc.data] = location
+        elif (known := getattr(location, "_ge_places", None)) is not None:
+            places.update(known)
+        else:
+            for place in places_of(location):
+                if type(place) is NameLoc and type(place.location) is NoneAttr:
+                    places[place.desc.data] = place
+                else:
+                    places[place] = place
     fused = fuse_distinct(tuple(places.values()))
     if type(fused) is FusedLoc:
         vars(fused)["_ge_places"] = places  # for who fuses it with others

@@ -130,8 +130,9 @@ class Names:
         return fuse(real)
 
     def _at(self, part: LocationAttr) -> Place | None:
-        name = _known(part)
-        return None if name is None else self.places.get(name)
+        if type(part) is NameLoc and type(part.location) is NoneAttr:
+            return self.places.get(part.desc.data)
+        return None
 
 
 def _parts(op: Operation) -> list[LocationAttr]:
@@ -139,7 +140,7 @@ def _parts(op: Operation) -> list[LocationAttr]:
 
 
 def _known(part: LocationAttr) -> str | None:
-    if isinstance(part, NameLoc) and isinstance(part.location, NoneAttr):
+    if type(part) is NameLoc and type(part.location) is NoneAttr:
         return part.desc.data
     return None
 
