@@ -8,6 +8,7 @@ both signs as one splat.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cached_property
 from io import StringIO
 from typing import Any, TypeGuard, cast
@@ -45,13 +46,18 @@ class ExactPrinter(Printer):
     def print_op(self, op: Operation) -> None:
         """Prints an op; one that knows its text by itself at once."""
         if isinstance(op, FormattedOp) and not self.print_generic_format:
-            names = [self.name_of(result) for result in op.results]
+            results = f"{self.names_of(op.results)} = " if op.results else ""
             if op not in self.diagnostic.op_messages and (text := op.quick_text(self)) is not None:
-                place = f" {self.text_of(op.location)}" if self.print_debuginfo else ""
-                results = f"{', '.join(names)} = " if names else ""
+                place = f" {self._place_of(op.location)}" if self.print_debuginfo else ""
                 self.print_string(f"{results}{op.name}{text}{place}")
                 return
         super().print_op(op)
+
+    def _place_of(self, location: Attribute) -> str:
+        """Returns the text of a location; that of one node is of few ops, and not kept."""
+        if type(location) is NameLoc and type(location.location) is NoneAttr:
+            return f"loc({quoted(location.desc.data)})"
+        return self.text_of(location)
 
     def print_attribute(self, attribute: Attribute) -> None:
         """Prints an attribute; dense floats that have no exact decimal text by their bytes.
@@ -79,6 +85,8 @@ class ExactPrinter(Printer):
 
     def text_of(self, attribute: Attribute) -> str:
         """Returns what `print_attribute` prints."""
+        if (known := self._texts.get(id(attribute))) is not None and not self.printing_location:
+            return known[1]
         if (text := self._kept_text(attribute)) is not None:
             return text
         stream, self.stream = self.stream, StringIO()
@@ -101,6 +109,15 @@ class ExactPrinter(Printer):
                 name = self._get_new_valid_name_id()
             self._ssa_values[value] = name
         return f"%{name}"
+
+    def names_of(self, values: Sequence[SSAValue]) -> str:
+        """Returns the names of values with commas between them."""
+        known = self._ssa_values
+        return ", ".join([f"%{known[v]}" if v in known else self.name_of(v) for v in values])
+
+    def types_of(self, values: Sequence[SSAValue]) -> str:
+        """Returns the types of values with commas between them."""
+        return ", ".join([self.text_of(value.type) for value in values])
 
     def print_ssa_value(self, value: SSAValue) -> str:
         """Prints the name of a value, and returns it."""

@@ -11,7 +11,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.ge.access import operands_of
+from ge_dialect.ge.access import operands_of, ops_of
 from ge_dialect.ge.attributes import NamedWeight, StringsAttr, WeightAttr
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp, array_of
@@ -121,7 +121,7 @@ class Bufferizer:
         from ge_dialect.lowering.bufferize_control import lower_if, lower_loop
 
         find_parts(self, block)
-        for op in block.ops:
+        for op in ops_of(block):
             self.sizes.note(op)
             match op:
                 case ReturnOp() | YieldOp() | ConstantOp():

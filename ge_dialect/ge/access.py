@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, cast
 
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.irdl import (
     BaseAttrAccessor,
     BeforeVariadicSingleAccessor,
@@ -33,6 +33,16 @@ if TYPE_CHECKING:
 def operands_of(op: Operation) -> tuple[SSAValue, ...]:
     """Returns the operands of an op as they are now, as a plain tuple."""
     return op._operands  # pyright: ignore[reportPrivateUsage]  # `op.operands` makes a view of it
+
+
+def ops_of(block: Block) -> list[Operation]:
+    """Returns the ops of a block as they are now, in order."""
+    found: list[Operation] = []
+    op = block.first_op
+    while op is not None:  # `block.ops` resumes a generator for each
+        found.append(op)
+        op = op._next_op  # pyright: ignore[reportPrivateUsage]  # `next_op` is a call for each
+    return found
 
 
 # Of the tuple itself: xDSL's subclass of it asks at each look-up whether the index is a slice.

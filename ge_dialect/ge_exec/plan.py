@@ -15,6 +15,7 @@ from xdsl.irdl import (
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from ge_dialect.ge.access import ops_of
 from ge_dialect.ge.base import FormattedOp, I64Attr, int_attr
 from ge_dialect.ge_exec.control import TaskOp, flatten, task_id
 from ge_dialect.ge_exec.guards import GuardOp, SymbolOp
@@ -94,42 +95,42 @@ class PlanOp(FormattedOp):
     @property
     def streams(self) -> Sequence[StreamOp]:
         """The streams, in the order they are written."""
-        return [op for op in self.body.block.ops if type(op) is StreamOp]
+        return [op for op in ops_of(self.body.block) if type(op) is StreamOp]
 
     @property
     def inputs(self) -> Sequence[InputOp]:
         """The inputs, in the order of the model."""
-        return [op for op in self.body.block.ops if type(op) is InputOp]
+        return [op for op in ops_of(self.body.block) if type(op) is InputOp]
 
     @property
     def outputs(self) -> Sequence[OutputOp]:
         """The outputs, in the order of the model."""
-        return [op for op in self.body.block.ops if type(op) is OutputOp]
+        return [op for op in ops_of(self.body.block) if type(op) is OutputOp]
 
     @property
     def symbols(self) -> Sequence[SymbolOp]:
         """The symbols, in the order in which they become known."""
-        return [op for op in self.body.block.ops if type(op) is SymbolOp]
+        return [op for op in ops_of(self.body.block) if type(op) is SymbolOp]
 
     @property
     def guards(self) -> Sequence[GuardOp]:
         """What has to hold of the symbols."""
-        return [op for op in self.body.block.ops if type(op) is GuardOp]
+        return [op for op in ops_of(self.body.block) if type(op) is GuardOp]
 
     @property
     def weights(self) -> Sequence[WeightOp]:
         """The weights, in the order of first use."""
-        return [op for op in self.body.block.ops if type(op) is WeightOp]
+        return [op for op in ops_of(self.body.block) if type(op) is WeightOp]
 
     @property
     def buffers(self) -> Sequence[BufferOp]:
         """The buffers, in the order of first use."""
-        return [op for op in self.body.block.ops if type(op) is BufferOp]
+        return [op for op in ops_of(self.body.block) if type(op) is BufferOp]
 
     @property
     def objects(self) -> Sequence[ObjectOp]:
         """The objects on the heap, in the order of first use."""
-        return [op for op in self.body.block.ops if type(op) is ObjectOp]
+        return [op for op in ops_of(self.body.block) if type(op) is ObjectOp]
 
     def tasks(self) -> Sequence[TaskOp]:
         """Returns the tasks of all streams, in the order of the plan; a branch or loop is one."""
@@ -141,7 +142,7 @@ class PlanOp(FormattedOp):
 
     def _tasks(self) -> Iterator[TaskOp]:
         for stream in self.streams:
-            for op in stream.body.block.ops:
+            for op in ops_of(stream.body.block):
                 if isinstance(op, TaskOp):
                     yield op
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -102,12 +102,13 @@ class LaunchOp(FormattedOp):
     def quick_text(self, printer: ExactPrinter) -> str | None:
         if self.attributes:
             return None
-        text = f" {self.id.value.data} {printer.text_of(self.kernel)}"
-        for word, values in zip(("ins", "outs"), self.accesses(), strict=True):
-            if values:
-                names = ", ".join([printer.name_of(value) for value in values])
-                types = ", ".join([printer.text_of(value.type) for value in values])
-                text += f" {word}({names} : {types})"
+        read, written = self.accesses()
+        number: Any = self.properties["id"]
+        text = f" {number.value.data} {printer.text_of(self.properties['kernel'])}"
+        if read:
+            text += f" ins({printer.names_of(read)} : {printer.types_of(read)})"
+        if written:
+            text += f" outs({printer.names_of(written)} : {printer.types_of(written)})"
         return text
 
     def kernel_op(self) -> KernelOp:

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.access import ops_of
 from ge_dialect.ge.attributes import Tier
 from ge_dialect.ge_exec import ArenaOp, BufferOp, InputOp, LaunchOp, PlanOp, kernels_by_name
 from ge_dialect.ge_exec.control import own_writes
@@ -121,7 +122,7 @@ class Request:
 
 def forget(plan: PlanOp) -> None:
     """Takes all addresses away, so that a plan can be made again."""
-    ops = list(plan.body.block.ops)
+    ops = ops_of(plan.body.block)
     for op in ops:
         if isinstance(op, PlacedOp) and op.arena is not None:
             op.operands = []
@@ -201,7 +202,7 @@ def _solved(problem: Problem, room: int, effort: int) -> tuple[Plan, bool]:
 
 def _room(plan: PlanOp, target: Target) -> int:
     """The bytes of HBM that arenas which are there already leave."""
-    arenas = [op for op in plan.body.block.ops if isinstance(op, ArenaOp)]
+    arenas = [op for op in ops_of(plan.body.block) if type(op) is ArenaOp]
     return target.hbm.size - sum(op.size.value.data for op in arenas)
 
 

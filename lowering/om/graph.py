@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.access import ops_of
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge_exec import (
@@ -86,7 +87,7 @@ def om_model(plan: PlanOp, name: str, weight_size: int, soc: str | None = None) 
     events = {
         op.event.value.data
         for stream in streams
-        for op in stream.body.block.ops
+        for op in ops_of(stream.body.block)
         if isinstance(op, RecordOp)
     }
     work = sum(size for arena, size in sizes.items() if arena != "weights")
@@ -108,7 +109,7 @@ def om_model(plan: PlanOp, name: str, weight_size: int, soc: str | None = None) 
 
 
 def _arenas(plan: PlanOp) -> list[ArenaOp]:
-    return [op for op in plan.body.block.ops if isinstance(op, ArenaOp)]
+    return [op for op in ops_of(plan.body.block) if type(op) is ArenaOp]
 
 
 @dataclass
@@ -149,7 +150,7 @@ class GraphBuilder:
         tasks = [
             (task_id(op), op, stream.id.value.data)
             for stream in streams
-            for op in stream.body.block.ops
+            for op in ops_of(stream.body.block)
             if isinstance(op, TaskOp)
         ]
         for _, task, stream in sorted(tasks, key=itemgetter(0)):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation, Region, SSAValue
 
-from ge_dialect.ge.access import operands_of
+from ge_dialect.ge.access import operands_of, ops_of
 from ge_dialect.ge_exec import (
     BranchOp,
     CopyOp,
@@ -60,7 +60,7 @@ class TaskList:
         found: list[tuple[int, int, int, list[OmTask]]] = []
         for stream in streams:
             number = stream.id.value.data
-            ops = list(stream.body.block.ops)
+            ops = ops_of(stream.body.block)
             upcoming = _next_ids(ops)
             last = -1
             for position, op in enumerate(ops):
@@ -82,7 +82,7 @@ class TaskList:
         """Yields what starts each stream but the first; it belongs to the stream's first task."""
         first, *others = streams or (None,)
         for stream in others:
-            tasks = [op for op in stream.body.block.ops if isinstance(op, TaskOp)]
+            tasks = [op for op in ops_of(stream.body.block) if isinstance(op, TaskOp)]
             if first is not None and tasks:
                 yield OmTask(
                     TaskType.STREAM_ACTIVE,
