@@ -14,6 +14,7 @@ from io import StringIO
 from typing import Any, TypeGuard, cast
 
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     AnyFloat,
     ArrayAttr,
     DenseIntOrFPElementsAttr,
@@ -66,7 +67,11 @@ class ExactPrinter(Printer):
         """
         if (text := self._kept_text(attribute)) is not None:
             self.print_string(text)
-        elif _is_dense(attribute) and (_is_truth(attribute) or _needs_bytes(attribute)):
+        else:
+            self._print_anew(attribute)
+
+    def _print_anew(self, attribute: Attribute) -> None:
+        if _is_dense(attribute) and (_is_truth(attribute) or _needs_bytes(attribute)):
             print_exactly(self, attribute)
         else:
             super().print_attribute(attribute)
@@ -87,12 +92,14 @@ class ExactPrinter(Printer):
         """Returns what `print_attribute` prints."""
         if (known := self._texts.get(id(attribute))) is not None and not self.printing_location:
             return known[1]
-        if (text := self._kept_text(attribute)) is not None:
-            return text
+        text = self._kept_text(attribute)
+        return self._printed(attribute) if text is None else text
+
+    def _printed(self, attribute: Attribute) -> str:
         stream, self.stream = self.stream, StringIO()
         line, column = self._current_line, self._current_column
         try:
-            self.print_attribute(attribute)
+            self._print_anew(attribute)
             return self.stream.getvalue()
         finally:
             self.stream, self._current_line, self._current_column = stream, line, column
@@ -130,8 +137,12 @@ class ExactPrinter(Printer):
         if (known := self._texts.get(id(attribute))) is not None and not self.printing_location:
             return known[1]
         kind = type(attribute)  # no subclass: xDSL's attributes are final
-        if kind in _REPEATED:
+        if kind is TensorType or kind is MemRefType:
+            text_of = self._shaped_text
+        elif kind in _REPEATED:
             text_of = _plain_text
+        elif attribute.name == "dlti.target_device_spec":
+            return self._machine_text(attribute)
         elif (kind is FusedLoc or kind is NameLoc) and not self.printing_location:
             text_of = location_text
         else:
@@ -139,6 +150,27 @@ class ExactPrinter(Printer):
         text = text_of(attribute)
         self._texts[id(attribute)] = (attribute, text)
         return text
+
+    def _shaped_text(self, attribute: Attribute) -> str:
+        """Returns the text of a tensor or memref type, directive by directive of xDSL only where
+        it has an encoding or a layout."""
+        type_ = cast("TensorType[Attribute] | MemRefType[Attribute]", attribute)
+        is_tensor = isinstance(type_, TensorType)
+        more = type_.encoding if is_tensor else type_.layout
+        if type(more) is not NoneAttr or DYNAMIC_INDEX in (shape := type_.get_shape()):
+            return _plain_text(attribute)
+        text = "x".join([*map(str, shape), self.text_of(type_.element_type)])
+        if is_tensor:
+            return f"tensor<{text}>"
+        space = type_.memory_space
+        return f"memref<{text}>" if type(space) is NoneAttr else f"memref<{text}, {space}>"
+
+    def _machine_text(self, attribute: Attribute) -> str:
+        """Returns the text of the figures of a machine; all modules for it have this attribute."""
+        fields: Any = attribute.__dict__
+        if (known := fields.get("_ge_text")) is None:
+            known = fields["_ge_text"] = self._printed(attribute)
+        return known
 
     @cached_property
     def _texts(self) -> dict[int, tuple[Attribute, str]]:

@@ -275,14 +275,18 @@ class Bufferizer:
             return buffer
         constant = value.owner
         assert isinstance(constant, ConstantOp)
-        if isinstance(constant.value, StringsAttr):
+        attr = constant.value
+        if isinstance(attr, StringsAttr):
             return self.launch(constant, self.new(value.type, constant, block_of(constant)))
-        weight = WeightOp(weight_attr(constant), buffer_type(tensor_of(value)))
-        weight.result.name_hint = value.name_hint
+        if not isinstance(attr, WeightAttr):
+            attr = weight_attr(constant)
+        weight = WeightOp(attr, buffer_type(tensor_of(value)))
+        (place,) = weight.results
+        place.name_hint = value.name_hint
         weight.location = constant.location
         self.weights.append(weight)
-        self.bind(value, weight.result)
-        return weight.result
+        self.bind(value, place)
+        return place
 
     def launch(self, constant: ConstantOp, target: SSAValue) -> SSAValue:
         """Adds a task that writes a constant to a place of the plan, and returns the place."""

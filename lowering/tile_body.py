@@ -200,12 +200,13 @@ class TileCutter:
         self, op: GEOp, spans: Mapping[SSAValue, list[Span]]
     ) -> Mapping[int, Sequence[Span]]:
         """Returns the parts of operands whose tiles have more than the op needs."""
-        wanted, operands = spans[op.results[0]], operands_of(op)
+        (made, *_), operands = op.results, operands_of(op)
+        wanted = spans[made]
         parts: dict[int, Sequence[Span]] = {}
         for index, aligned in self.aligned[op].items():
             part = list(own := _own(operands[index], spans))
-            for axis, made in aligned:
-                part[axis] = wanted[made]
+            for axis, at in aligned:
+                part[axis] = wanted[at]
             if part != own:
                 parts[index] = part
         return parts

@@ -88,9 +88,7 @@ def check_views(plan: PlanOp, ranges: Mapping[str, SymbolRange], early: Collecti
     Raises:
         GEError: One does not, or nothing proves it.
     """
-    for op in ops_of(plan.body.block):
-        if type(op) is not ViewOp:
-            continue
+    for op in plan.of_kind(ViewOp):
         start, size, whole = op.start, exact_bytes(op.result.type), exact_bytes(op.source.type)
         if all(isinstance(one, int) for one in (start, size, whole)):
             continue  # the op itself is verified

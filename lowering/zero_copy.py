@@ -29,7 +29,7 @@ def find_parts(plan: Bufferizer, block: Block) -> None:
 
     Later ones first, as what is joined may be a part itself.
     """
-    for op in reversed(ops_of(block)):
+    for op in reversed([op for op in ops_of(block) if op.attributes]):  # others have no mark
         for index, region in parts_of(op).items():
             value = written_value(op.operands[index])
             plan.parts.setdefault(value, (op.results[0], region.start))

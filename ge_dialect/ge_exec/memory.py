@@ -78,7 +78,8 @@ class PlacedOp(FormattedOp):
     @property
     def size(self) -> int:
         """Bytes, unpadded."""
-        return buffer_bytes(self.result.type)
+        (result,) = self.results
+        return buffer_bytes(result.type)
 
     def place(self, arena: SSAValue, offset: int) -> None:
         """Sets the arena and the byte offset."""

@@ -109,7 +109,7 @@ def om_model(plan: PlanOp, name: str, weight_size: int, soc: str | None = None) 
 
 
 def _arenas(plan: PlanOp) -> list[ArenaOp]:
-    return [op for op in ops_of(plan.body.block) if type(op) is ArenaOp]
+    return plan.of_kind(ArenaOp)
 
 
 @dataclass
@@ -189,12 +189,11 @@ class GraphBuilder:
         kernel = self.kernel_of(task)
         kind = _KINDS[type(task)] if kernel is None else kernel.op_type.data
         number, reads, writes = task_id(task), own_reads(task), own_writes(task)
-        read_from = [self.places.of(value) for value in reads]
-        written_to = [self.places.of(value) for value in writes]
+        read_from, written_to = self.places.all(reads), self.places.all(writes)
         read_at = tuple([place.address for place in read_from])
         written_at = tuple([place.address for place in written_to])
         inputs = [self._source(*each) for each in zip(reads, read_from, strict=True)]
-        outputs = [self.descs.of(value.type, f"y{i}") for i, value in enumerate(writes)]
+        outputs = self.descs.of_results([value.type for value in writes])
         name = self._unique(nodes[-1] if nodes else f"{kind}_{number}")
         self.ids[number] = len(self.ops)
         self._add(
@@ -202,10 +201,8 @@ class GraphBuilder:
                 name,
                 kind,
                 inputs=tuple([source for source, _ in inputs]),
-                input_descs=tuple(
-                    [self.descs.renamed(desc, f"x{i}") for i, (_, desc) in enumerate(inputs)]
-                ),
-                output_descs=tuple(outputs),
+                input_descs=self.descs.of_operands([desc for _, desc in inputs]),
+                output_descs=outputs,
                 shared=self._task_attrs(task, kernel),
                 attrs={
                     # Viewers show attributes, and none of the fields below.

@@ -28,7 +28,7 @@ from ge_dialect.ge_exec import (
 )
 from ge_dialect.ge_exec.control import TaskOp, inner_tasks, task_id
 from ge_dialect.ge_exec.memory import buffer_bytes
-from ge_dialect.lowering.om.places import Places
+from ge_dialect.lowering.om.places import Place, Places
 from ge_dialect.lowering.om.tasks import OmTask, TaskType
 
 
@@ -95,7 +95,7 @@ class TaskList:
         index = self.ids[task_id(op)]
         match op:
             case LaunchOp():
-                args = tuple([self._logical(value) for value in operands_of(op)])
+                args = tuple(map(self._address, self.places.all(operands_of(op))))
                 kernel = op.kernel.string_value()
                 yield OmTask(TaskType.KERNEL, stream, index, kernel=kernel, args=args)
             case CopyOp() | StoreOp():
@@ -142,8 +142,10 @@ class TaskList:
         return self.labels - 1
 
     def _logical(self, value: SSAValue) -> int:
+        return self._address(self.places.of(value))
+
+    def _address(self, place: Place) -> int:
         """Returns an address as a task holds it: weights lie behind the work arena."""
-        place = self.places.of(value)
         return place.address + (self.work_size if type(place.base) is WeightOp else 0)
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ge_dialect.targets import Target
 
 
-_known: dict[Hashable, Excess | None] = {}
+_known: dict[Hashable, tuple[Excess | None]] = {}
 _MOST_KNOWN = 4096
 
 
@@ -64,11 +64,12 @@ def tile_excess(
         given = [value for op in ops for value in op.results if value in wanted]
     kernel = structure(ops, given, _is_short, alias)
     key = (tuple(sizes.values()), kernel)
-    if key not in _known:
+    if (known := _known.get(key)) is None:
         if len(_known) >= _MOST_KNOWN:
             _known.clear()
-        _known[key] = _excess(known_sets(kernel, lambda: _block(ops, alias, given)), sizes)
-    return _known[key]
+        excess = _excess(known_sets(kernel, lambda: _block(ops, alias, given)), sizes)
+        known = _known[key] = (excess,)
+    return known[0]
 
 
 def _excess(kernel: KernelSets, sizes: Mapping[str, int]) -> Excess | None:
