@@ -108,7 +108,7 @@ class ExactPrinter(Printer):
         """Returns what `print_ssa_value` prints; gives the value a name where it has none."""
         if (name := self._ssa_values.get(value)) is None:
             if hint := value.name_hint:
-                taken = self.ssa_names
+                taken = self._ssa_names[-1]
                 count = taken.get(hint, 0)
                 taken[hint] = count + 1
                 name = f"{hint}_{count}" if count else hint
@@ -120,6 +120,9 @@ class ExactPrinter(Printer):
     def names_of(self, values: Sequence[SSAValue]) -> str:
         """Returns the names of values with commas between them."""
         known = self._ssa_values
+        if len(values) == 1:
+            (value,) = values
+            return self.name_of(value)
         return ", ".join([f"%{known[v]}" if v in known else self.name_of(v) for v in values])
 
     def types_of(self, values: Sequence[SSAValue]) -> str:

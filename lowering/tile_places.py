@@ -216,6 +216,9 @@ def _addresses(
         )
         for i in there
     ]
+    if len(rows) == 1:
+        peak = -(-rows[0].size // GRANULE) * GRANULE
+        return {there[0]: 0} if peak <= room else peak - room
     plan = plan_buffers(rows, effort=0)  # a capacity would be searched for, for seconds
     if plan.peak > room:
         return plan.peak - room

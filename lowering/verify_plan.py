@@ -171,7 +171,8 @@ class Checker:
 
     def accesses(self, values: Sequence[SSAValue]) -> list[Access]:
         """Returns the bytes of buffer values that are checked: here all."""
-        return [self.access(value) for value in values]
+        known = self.known
+        return [known[value] if value in known else self.access(value) for value in values]
 
     def check_in_place(
         self, task: TaskOp, read: Sequence[Access], written: Sequence[Access]

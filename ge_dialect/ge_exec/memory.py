@@ -354,11 +354,11 @@ class OutputOp(FormattedOp):
 def place_text(op: PlacedOp, printer: ExactPrinter) -> str | None:
     """Returns where an op lies, ` in %work offset 512`; nothing before it is planned, and None
     where it has an arena or an offset alone."""
-    arena = operands_of(op)
+    arenas = operands_of(op)
     offset: Any = op.properties.get("offset")
-    if not arena or offset is None:
-        return None if arena or offset else ""
-    return f" in {printer.name_of(arena[0])} offset {offset.value.data}"
+    if not arenas or offset is None:
+        return None if arenas or offset else ""
+    return f" in {printer.names_of(arenas)} offset {offset.value.data}"
 
 
 def base_of(value: SSAValue) -> tuple[Storage, int]:

@@ -130,7 +130,7 @@ def check_graph(graph: OmGraph, weight_size: int) -> Iterator[str]:
 
 
 def _check_operands(op: OmOp, ops: Mapping[str, OmOp]) -> Iterator[str]:
-    is_control = [name.endswith(":-1") for name in op.inputs]
+    is_control = [name[-3:] == ":-1" for name in op.inputs]
     if is_control != sorted(is_control):
         yield f"expected control inputs of '{op.name}' after its operands"
     operands = op.inputs[: is_control.count(False)]
