@@ -90,8 +90,9 @@ class ExactPrinter(Printer):
 
     def text_of(self, attribute: Attribute) -> str:
         """Returns what `print_attribute` prints."""
-        if (known := self._texts.get(id(attribute))) is not None and not self.printing_location:
-            return known[1]
+        texts, key = self._texts, id(attribute)
+        if key in texts and not self.printing_location:
+            return texts[key][1]
         text = self._kept_text(attribute)
         return self._printed(attribute) if text is None else text
 
@@ -106,7 +107,8 @@ class ExactPrinter(Printer):
 
     def name_of(self, value: SSAValue) -> str:
         """Returns what `print_ssa_value` prints; gives the value a name where it has none."""
-        if (name := self._ssa_values.get(value)) is None:
+        known = self._ssa_values
+        if value not in known:
             if hint := value.name_hint:
                 taken = self._ssa_names[-1]
                 count = taken.get(hint, 0)
@@ -114,8 +116,8 @@ class ExactPrinter(Printer):
                 name = f"{hint}_{count}" if count else hint
             else:
                 name = self._get_new_valid_name_id()
-            self._ssa_values[value] = name
-        return f"%{name}"
+            known[value] = name
+        return f"%{known[value]}"
 
     def names_of(self, values: Sequence[SSAValue]) -> str:
         """Returns the names of values with commas between them."""

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.attributes import WeightAttr
 from ge_dialect.ge.base import Engine, GEOp
-from ge_dialect.ge.constants import SMALL_BYTES, ConstantOp, constant_attr
+from ge_dialect.ge.constants import SMALL_BYTES, ConstantOp
 from ge_dialect.ge.copied import structure_of
 from ge_dialect.ge.numbers import Numbers
 from ge_dialect.ge.structure import FusionOp, YieldOp
@@ -134,7 +134,9 @@ def kernel_body(op: GEOp, values: Sequence[SSAValue]) -> Region:
 def immediate_of(value: SSAValue) -> Attribute | None:
     """Returns the value of a constant that is small enough to be part of the kernels that read it;
     None of anything else."""
-    if (constant := constant_attr(value)) is None or isinstance(constant, WeightAttr):
+    owner = value.owner
+    constant = owner.properties["value"] if type(owner) is ConstantOp else None
+    if constant is None or isinstance(constant, WeightAttr):
         return None
     size = byte_size(value.type)
     return constant if size is not None and size <= SMALL_BYTES else None

@@ -354,11 +354,10 @@ class OutputOp(FormattedOp):
 def place_text(op: PlacedOp, printer: ExactPrinter) -> str | None:
     """Returns where an op lies, ` in %work offset 512`; nothing before it is planned, and None
     where it has an arena or an offset alone."""
-    arenas = operands_of(op)
-    offset: Any = op.properties.get("offset")
+    arenas, offset = operands_of(op), offset_of(op)
     if not arenas or offset is None:
-        return None if arenas or offset else ""
-    return f" in {printer.names_of(arenas)} offset {offset.value.data}"
+        return "" if not arenas and offset is None else None
+    return f" in {printer.names_of(arenas)} offset {offset}"
 
 
 def base_of(value: SSAValue) -> tuple[Storage, int]:
@@ -382,5 +381,5 @@ def base_of(value: SSAValue) -> tuple[Storage, int]:
 def offset_of(op: PlacedOp) -> int | None:
     """Returns the planned byte offset of an op, None before planning."""
     # Not `op.offset`: every stage asks, for every value.
-    offset: Any = op.properties.get("offset")
-    return None if offset is None else offset.value.data
+    given: Any = op.properties
+    return given["offset"].value.data if "offset" in given else None

@@ -185,9 +185,9 @@ def buffer_bytes(type: Attribute) -> int:
     """Returns the bytes of a buffer type, unpadded: exact, or the most; objects have none."""
     # Kept with the type: asked for again by every stage, for every value.
     fields: Any = type.__dict__
-    if (known := fields.get("_ge_bytes")) is None:
-        known = fields["_ge_bytes"] = _buffer_bytes(type)
-    return known
+    if "_ge_bytes" not in fields:
+        fields["_ge_bytes"] = _buffer_bytes(type)
+    return fields["_ge_bytes"]
 
 
 def _buffer_bytes(type: Attribute) -> int:
