@@ -10,7 +10,7 @@ from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.structure import YieldOp
 from ge_dialect.ge_exec import KernelOp
 from ge_dialect.passes.tiles.build import KernelBody, streaming_set, working_set
-from ge_dialect.passes.tiles.known import sets_of
+from ge_dialect.passes.tiles.known import KernelSets, sets_of, structure, tried_sets
 from ge_dialect.tools.api import CompileOptions, compile
 from tests.op_samples import context
 
@@ -50,13 +50,27 @@ def test_what_is_known_of_a_kernel_is_what_it_needs(level: int) -> None:
         assert known.streaming == streaming_set(fresh)
 
 
-def test_a_kernel_is_built_once() -> None:
+def tried(block: Block) -> KernelSets:
+    """What a trial leaves of the ops of a body."""
+    *ops, last = block.ops
+    found = [op for op in ops if isinstance(op, GEOp)]
+    return tried_sets(structure(found, last.operands, lambda value: False), lambda: block)
+
+
+def test_what_was_tried_is_not_built_again() -> None:
     text = PRODUCT.format(first="a", second="b")
-    assert sets_of(body(text)) is sets_of(body(text))
+    known = tried(body(text))
+    assert sets_of(body(text)) is known
+
+
+def test_what_was_not_tried_is_not_kept() -> None:
+    """It is in a module, all of which would be kept with it."""
+    text = PRODUCT.format(first="b", second="b")
+    assert sets_of(body(text)) is not sets_of(body(text))
 
 
 def test_operands_in_another_order_are_another_kernel() -> None:
     """Tiles name operands by their numbers."""
     one, other = (body(PRODUCT.format(first=a, second=b)) for a, b in ("ab", "ba"))
-    assert sets_of(other) is not sets_of(one)
+    assert sets_of(other) is not tried(one)
     assert sets_of(other).working == working_set(KernelBody(other))

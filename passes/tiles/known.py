@@ -1,4 +1,4 @@
-"""The working sets of kernels: built once for ops that compute the same, in a trial or at last."""
+"""The working sets of kernels: what a trial of fusion has found is there when they are tiled."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ge_dialect.passes.tiles.build import KernelBody, streaming_set, working_set
 from ge_dialect.passes.tiles.working_set import WorkingSet
 
 _MOST_KNOWN = 256
-"""Kernels of which the sets are kept: a model has few, and those of the last one may go."""
+"""Trials of which the sets are kept: a model has few, and those of the last one may go."""
 
 
 class KernelSets:
@@ -53,15 +53,17 @@ def sets_of(block: Block) -> KernelSets:
     read = dict.fromkeys([v for op in ops for v in operands_of(op)])
     if [v for v in read if v.owner is block] != [*block.args]:
         return KernelSets(block)  # tiles name operands by their numbers, trials have another order
-    return known_sets(structure(ops, operands_of(last), _is_constant), lambda: block)
+    found = _known.get(structure(ops, operands_of(last), _is_constant))
+    return KernelSets(block) if found is None else found
 
 
-def known_sets(key: Hashable, block: Callable[[], Block]) -> KernelSets:
-    """Returns the sets of a kernel.
+def tried_sets(key: Hashable, block: Callable[[], Block]) -> KernelSets:
+    """Returns the sets of a kernel that is tried, and keeps them for who comes to build it.
 
     Args:
         key: As `structure` gives it.
-        block: Gives the body of the kernel, with operands in the order in which they are read.
+        block: Gives the body of the kernel, with operands in the order in which they are read; in
+            no region, as it is kept.
     """
     if (found := _known.get(key)) is None:
         if len(_known) >= _MOST_KNOWN:

@@ -24,7 +24,7 @@ from ge_dialect.passes.tiles.choice import (
     smallest_excess,
     tier_sizes,
 )
-from ge_dialect.passes.tiles.known import KernelSets, known_sets, structure
+from ge_dialect.passes.tiles.known import KernelSets, structure, tried_sets
 from ge_dialect.passes.tiles.working_set import SUM_BYTES
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def tile_excess(
     if (known := _known.get(key)) is None:
         if len(_known) >= _MOST_KNOWN:
             _known.clear()
-        excess = _excess(known_sets(kernel, lambda: _block(ops, alias, given)), sizes)
+        excess = _excess(tried_sets(kernel, lambda: _block(ops, alias, given)), sizes)
         known = _known[key] = (excess,)
     return known[0]
 
