@@ -13,7 +13,7 @@ def quoted(text: str | bytes) -> str:
     '"a \\\\22b\\\\22"'
     """
     if isinstance(text, str):
-        if _is_plain(text):
+        if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
             return f'"{text}"'
         text = text.encode()
     return f'"{text.decode("latin-1").translate(_escapes())}"'

@@ -8,11 +8,13 @@ both signs as one splat.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cached_property
 from io import StringIO
 from typing import Any, TypeGuard, cast
 
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     AnyFloat,
     ArrayAttr,
     DenseIntOrFPElementsAttr,
@@ -45,13 +47,18 @@ class ExactPrinter(Printer):
     def print_op(self, op: Operation) -> None:
         """Prints an op; one that knows its text by itself at once."""
         if isinstance(op, FormattedOp) and not self.print_generic_format:
-            names = [self.name_of(result) for result in op.results]
+            results = f"{self.names_of(op.results)} = " if op.results else ""
             if op not in self.diagnostic.op_messages and (text := op.quick_text(self)) is not None:
-                place = f" {self.text_of(op.location)}" if self.print_debuginfo else ""
-                results = f"{', '.join(names)} = " if names else ""
+                place = f" {self._place_of(op.location)}" if self.print_debuginfo else ""
                 self.print_string(f"{results}{op.name}{text}{place}")
                 return
         super().print_op(op)
+
+    def _place_of(self, location: Attribute) -> str:
+        """Returns the text of a location; that of one node is of few ops, and not kept."""
+        if type(location) is NameLoc and type(location.location) is NoneAttr:
+            return f"loc({quoted(location.desc.data)})"
+        return self.text_of(location)
 
     def print_attribute(self, attribute: Attribute) -> None:
         """Prints an attribute; dense floats that have no exact decimal text by their bytes.
@@ -60,7 +67,11 @@ class ExactPrinter(Printer):
         """
         if (text := self._kept_text(attribute)) is not None:
             self.print_string(text)
-        elif _is_dense(attribute) and (_is_truth(attribute) or _needs_bytes(attribute)):
+        else:
+            self._print_anew(attribute)
+
+    def _print_anew(self, attribute: Attribute) -> None:
+        if _is_dense(attribute) and (_is_truth(attribute) or _needs_bytes(attribute)):
             print_exactly(self, attribute)
         else:
             super().print_attribute(attribute)
@@ -79,28 +90,46 @@ class ExactPrinter(Printer):
 
     def text_of(self, attribute: Attribute) -> str:
         """Returns what `print_attribute` prints."""
-        if (text := self._kept_text(attribute)) is not None:
-            return text
+        texts, key = self._texts, id(attribute)
+        if key in texts and not self.printing_location:
+            return texts[key][1]
+        text = self._kept_text(attribute)
+        return self._printed(attribute) if text is None else text
+
+    def _printed(self, attribute: Attribute) -> str:
         stream, self.stream = self.stream, StringIO()
         line, column = self._current_line, self._current_column
         try:
-            self.print_attribute(attribute)
+            self._print_anew(attribute)
             return self.stream.getvalue()
         finally:
             self.stream, self._current_line, self._current_column = stream, line, column
 
     def name_of(self, value: SSAValue) -> str:
         """Returns what `print_ssa_value` prints; gives the value a name where it has none."""
-        if (name := self._ssa_values.get(value)) is None:
+        known = self._ssa_values
+        if value not in known:
             if hint := value.name_hint:
-                taken = self.ssa_names
+                taken = self._ssa_names[-1]
                 count = taken.get(hint, 0)
                 taken[hint] = count + 1
                 name = f"{hint}_{count}" if count else hint
             else:
                 name = self._get_new_valid_name_id()
-            self._ssa_values[value] = name
-        return f"%{name}"
+            known[value] = name
+        return f"%{known[value]}"
+
+    def names_of(self, values: Sequence[SSAValue]) -> str:
+        """Returns the names of values with commas between them."""
+        known = self._ssa_values
+        if len(values) == 1:
+            (value,) = values
+            return self.name_of(value)
+        return ", ".join([f"%{known[v]}" if v in known else self.name_of(v) for v in values])
+
+    def types_of(self, values: Sequence[SSAValue]) -> str:
+        """Returns the types of values with commas between them."""
+        return ", ".join([self.text_of(value.type) for value in values])
 
     def print_ssa_value(self, value: SSAValue) -> str:
         """Prints the name of a value, and returns it."""
@@ -113,8 +142,12 @@ class ExactPrinter(Printer):
         if (known := self._texts.get(id(attribute))) is not None and not self.printing_location:
             return known[1]
         kind = type(attribute)  # no subclass: xDSL's attributes are final
-        if kind in _REPEATED:
+        if kind is TensorType or kind is MemRefType:
+            text_of = self._shaped_text
+        elif kind in _REPEATED:
             text_of = _plain_text
+        elif attribute.name == "dlti.target_device_spec":
+            return self._machine_text(attribute)
         elif (kind is FusedLoc or kind is NameLoc) and not self.printing_location:
             text_of = location_text
         else:
@@ -122,6 +155,27 @@ class ExactPrinter(Printer):
         text = text_of(attribute)
         self._texts[id(attribute)] = (attribute, text)
         return text
+
+    def _shaped_text(self, attribute: Attribute) -> str:
+        """Returns the text of a tensor or memref type, directive by directive of xDSL only where
+        it has an encoding or a layout."""
+        type_ = cast("TensorType[Attribute] | MemRefType[Attribute]", attribute)
+        is_tensor = isinstance(type_, TensorType)
+        more = type_.encoding if is_tensor else type_.layout
+        if type(more) is not NoneAttr or DYNAMIC_INDEX in (shape := type_.get_shape()):
+            return _plain_text(attribute)
+        text = "x".join([*map(str, shape), self.text_of(type_.element_type)])
+        if is_tensor:
+            return f"tensor<{text}>"
+        space = type_.memory_space
+        return f"memref<{text}>" if type(space) is NoneAttr else f"memref<{text}, {space}>"
+
+    def _machine_text(self, attribute: Attribute) -> str:
+        """Returns the text of the figures of a machine; all modules for it have this attribute."""
+        fields: Any = attribute.__dict__
+        if (known := fields.get("_ge_text")) is None:
+            known = fields["_ge_text"] = self._printed(attribute)
+        return known
 
     @cached_property
     def _texts(self) -> dict[int, tuple[Attribute, str]]:

@@ -19,6 +19,7 @@ from xdsl.passes import ModulePass
 
 from ge_dialect import remarks
 from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.access import ops_of
 from ge_dialect.ge_exec import KernelOp, PlanOp, StreamOp
 from ge_dialect.ge_exec.control import TaskOp
 from ge_dialect.lowering.dependencies import TaskGraph, task_graph
@@ -179,7 +180,7 @@ def check_limits(graph: TaskGraph, streams: Sequence[int], target: Target) -> No
 
 def _is_stream(stream: StreamOp, tasks: Sequence[TaskOp]) -> bool:
     """Whether a stream is the first one and has exactly these tasks."""
-    return stream.id.value.data == 0 and list(stream.body.block.ops) == list(tasks)
+    return stream.id.value.data == 0 and ops_of(stream.body.block) == list(tasks)
 
 
 def distribute(plan: PlanOp, graph: TaskGraph, streams: Sequence[int]) -> None:

@@ -11,7 +11,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.ge.access import operands_of
+from ge_dialect.ge.access import operands_of, ops_of
 from ge_dialect.ge.attributes import NamedWeight, StringsAttr, WeightAttr
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp, array_of
@@ -121,7 +121,7 @@ class Bufferizer:
         from ge_dialect.lowering.bufferize_control import lower_if, lower_loop
 
         find_parts(self, block)
-        for op in block.ops:
+        for op in ops_of(block):
             self.sizes.note(op)
             match op:
                 case ReturnOp() | YieldOp() | ConstantOp():
@@ -275,14 +275,18 @@ class Bufferizer:
             return buffer
         constant = value.owner
         assert isinstance(constant, ConstantOp)
-        if isinstance(constant.value, StringsAttr):
+        attr = constant.value
+        if isinstance(attr, StringsAttr):
             return self.launch(constant, self.new(value.type, constant, block_of(constant)))
-        weight = WeightOp(weight_attr(constant), buffer_type(tensor_of(value)))
-        weight.result.name_hint = value.name_hint
+        if not isinstance(attr, WeightAttr):
+            attr = weight_attr(constant)
+        weight = WeightOp(attr, buffer_type(tensor_of(value)))
+        (place,) = weight.results
+        place.name_hint = value.name_hint
         weight.location = constant.location
         self.weights.append(weight)
-        self.bind(value, weight.result)
-        return weight.result
+        self.bind(value, place)
+        return place
 
     def launch(self, constant: ConstantOp, target: SSAValue) -> SSAValue:
         """Adds a task that writes a constant to a place of the plan, and returns the place."""

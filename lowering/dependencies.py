@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
+from ge_dialect.ge.access import ops_of
 from ge_dialect.ge_exec import PlanOp
 from ge_dialect.ge_exec.control import TaskOp, reads, writes
 from ge_dialect.ge_exec.memory import Storage, base_of
@@ -152,7 +153,7 @@ def _add(
 def streams_of(plan: PlanOp, graph: TaskGraph) -> list[int]:
     """Returns the stream of each task, counted by the order of the streams in the plan."""
     index = {
-        op: number for number, stream in enumerate(plan.streams) for op in stream.body.block.ops
+        op: number for number, stream in enumerate(plan.streams) for op in ops_of(stream.body.block)
     }
     return [index[task] for task in graph.tasks]
 

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
+from ge_dialect.ge.access import ops_of
 from ge_dialect.ge_exec import PlanOp, RecordOp, WaitOp
 from ge_dialect.lowering.dependencies import TaskGraph, streams_of, task_graph
 from ge_dialect.lowering.schedule.events import Sync, insert_events
@@ -43,7 +44,7 @@ class InsertEventsPass(ModulePass):
 
 def _forget(plan: PlanOp) -> None:
     for stream in plan.streams:
-        for op in list(stream.body.block.ops):
+        for op in ops_of(stream.body.block):
             if isinstance(op, RecordOp | WaitOp):
                 op.detach()
                 op.erase()

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.attributes import WeightAttr
 from ge_dialect.ge.base import Engine, GEOp
-from ge_dialect.ge.constants import SMALL_BYTES, ConstantOp, constant_attr
+from ge_dialect.ge.constants import SMALL_BYTES, ConstantOp
 from ge_dialect.ge.copied import structure_of
 from ge_dialect.ge.numbers import Numbers
 from ge_dialect.ge.structure import FusionOp, YieldOp
@@ -33,6 +33,10 @@ class KernelTable:
     by_fingerprint: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
     counts: dict[str, int] = field(default_factory=dict[str, int])
     numbers: Numbers = field(default_factory=Numbers)
+    by_parts: dict[Hashable, tuple[str, object]] = field(
+        default_factory=dict[Hashable, tuple[str, object]]
+    )
+    """Of ops of the very same attributes and bodies; with what its numbers identify."""
 
     def kernel_of(self, op: GEOp, sized: Sequence[SSAValue] = ()) -> tuple[str, Sequence[SSAValue]]:
         """Returns the symbol of the kernel that computes `op`, and the values it reads.
@@ -44,14 +48,31 @@ class KernelTable:
             sized: Values of which only a size is needed; the kernel takes them last.
         """
         values = [*external_values(op), *sized]
-        immediates = [immediate_of(value) for value in values]
+        immediates = [
+            immediate_of(value) if type(value.owner) is ConstantOp else None for value in values
+        ]
+        operands = [v for v, one in zip(values, immediates, strict=True) if one is None]
+        # Mostly copies of one op: all that it is made of is the same objects.
+        parts = [
+            *[v.type if one is None else one for v, one in zip(values, immediates, strict=True)],
+            *op.properties.values(),
+            *[result.type for result in op.results],
+            *[structure_of(region) for region in op.regions],
+        ]
+        wiring = tuple(map(values.index, operands_of(op)))
+        key = (type(op), wiring, len(values), len(operands), *op.properties, *map(id, parts))
+        if (known := self.by_parts.get(key)) is None:
+            known = self.by_parts[key] = self._kernel(op, values, immediates), parts
+        return known[0], operands
+
+    def _kernel(
+        self, op: GEOp, values: Sequence[SSAValue], immediates: Sequence[Attribute | None]
+    ) -> str:
+        """Returns the symbol of a kernel that computes the same, or of a new one."""
         key = fingerprint(op, values, immediates, self.numbers)
         if (symbol := self.by_fingerprint.get(key)) is None:
-            symbol = self._add(op, kernel_body(op, values))
-            self.by_fingerprint[key] = symbol
-        return symbol, [
-            value for value, constant in zip(values, immediates, strict=True) if constant is None
-        ]
+            symbol = self.by_fingerprint[key] = self._add(op, kernel_body(op, values))
+        return symbol
 
     def _add(self, op: GEOp, body: Region) -> str:
         # `Const` is the type of a weight in a graph of GE; this is a kernel that writes one.
@@ -113,7 +134,9 @@ def kernel_body(op: GEOp, values: Sequence[SSAValue]) -> Region:
 def immediate_of(value: SSAValue) -> Attribute | None:
     """Returns the value of a constant that is small enough to be part of the kernels that read it;
     None of anything else."""
-    if (constant := constant_attr(value)) is None or isinstance(constant, WeightAttr):
+    owner = value.owner
+    constant = owner.properties["value"] if type(owner) is ConstantOp else None
+    if constant is None or isinstance(constant, WeightAttr):
         return None
     size = byte_size(value.type)
     return constant if size is not None and size <= SMALL_BYTES else None

@@ -68,14 +68,15 @@ class Bytes:
 
     def covered(self, access: Access) -> list[Segment]:
         """Returns the segments of an access, split so that they cover exactly its bytes."""
-        found = self._found.get(id(access))
-        if found is None or found[1] != len(self.segments):  # some have been split since
+        found, key = self._found, id(access)
+        # Some may have been split since.
+        if key not in found or found[key][1] != len(self.segments):
             if access.start == access.end:
                 return []
             first = self._split(access.start)
             covered = self.segments[first : self._split(access.end)]
-            found = self._found[id(access)] = access, len(self.segments), covered
-        return found[2]
+            found[key] = access, len(self.segments), covered
+        return found[key][2]
 
     def _split(self, offset: int) -> int:
         index = bisect_left(self.starts, offset)

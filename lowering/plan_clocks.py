@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from xdsl.ir import Operation
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.access import ops_of
 from ge_dialect.ge_exec import PlanOp, RecordOp, WaitOp
 from ge_dialect.ge_exec.control import TaskOp
 
@@ -37,7 +38,7 @@ def execution_order(plan: PlanOp) -> Sequence[tuple[TaskOp, Place]]:
     Raises:
         GEError: The streams wait for each other, or for an event that nobody records.
     """
-    queues = [deque(stream.body.block.ops) for stream in plan.streams]
+    queues = [deque(ops_of(stream.body.block)) for stream in plan.streams]
     runner = Clocks(len(queues))
     order: list[tuple[TaskOp, Place]] = []
     progress = True

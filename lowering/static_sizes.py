@@ -9,7 +9,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ge_dialect import remarks
 from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.attributes import WeightAttr
 from ge_dialect.ge.base import GEOp
+from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.copied import find_ops
 from ge_dialect.ge.ports import io_names, shapes_to_paste
 from ge_dialect.ge.symbolic import symbol_ranges
@@ -73,6 +75,8 @@ def report_objects(pass_name: str, function: FuncOp) -> None:
         return found[1]
 
     def begins(op: Operation) -> bool:
+        if type(op) is ConstantOp and type(op.properties["value"]) is WeightAttr:
+            return False
         has_none = isinstance(op, GEOp) and any(map(has_no_size, op.results))
         return has_none and not any(map(has_no_size, op.operands))
 

@@ -137,12 +137,13 @@ class TileCutter:
         self._shapes = {value: tensor_of(value).get_shape() for value in self.values.values()}
         # What no loop cuts has one tile in all turns.
         self._whole: dict[SSAValue, list[Span]] = {}
-        self._cut: list[tuple[TileBuffer, SSAValue]] = []
+        self._cut: list[tuple[TileBuffer, SSAValue, list[int]]] = []
         for name, value in self.values.items():
+            shape = self._shapes[value]
+            self._whole[value] = [(0, size) for size in shape]
             if any((buffer := buffers[name]).cuts) or buffer.halos:
-                self._cut.append((buffer, value))
-            else:
-                self._whole[value] = [(0, size) for size in self._shapes[value]]
+                axes = [axis for axis in range(len(shape)) if buffer.cuts[axis] or buffer.halos]
+                self._cut.append((buffer, value, axes))
 
     @cached_property
     def aligned(self) -> Mapping[GEOp, Mapping[int, Sequence[tuple[int, int]]]]:
@@ -168,15 +169,17 @@ class TileCutter:
             ValueError: The tile of an operand lacks what the tile of a result is computed from.
         """
         spans = {**self._whole}
-        for buffer, value in self._cut:
+        for buffer, value, axes in self._cut:
             shape = self._shapes[value]
-            spans[value] = [buffer.span(axis, turn, size) for axis, size in enumerate(shape)]
+            spans[value] = own = [*spans[value]]
+            for axis in axes:
+                own[axis] = buffer.span(axis, turn, shape[axis])
         parts: dict[GEOp, Mapping[int, Sequence[Span]]] = {}
         properties: dict[GEOp, Mapping[str, Attribute]] = {}
         for op in self.ops:
             parts[op], properties[op] = self._changes(op, spans)
         shapes = {**self._shapes}
-        for _, value in self._cut:
+        for _, value, _ in self._cut:
             shapes[value] = shape = _lengths(spans[value])
             pairs = zip(shape, self._shapes[value], strict=True)
             if min(shape, default=1) <= 0 and any(size <= 0 < whole for size, whole in pairs):
@@ -200,12 +203,13 @@ class TileCutter:
         self, op: GEOp, spans: Mapping[SSAValue, list[Span]]
     ) -> Mapping[int, Sequence[Span]]:
         """Returns the parts of operands whose tiles have more than the op needs."""
-        wanted, operands = spans[op.results[0]], operands_of(op)
+        (made, *_), operands = op.results, operands_of(op)
+        wanted = spans[made]
         parts: dict[int, Sequence[Span]] = {}
         for index, aligned in self.aligned[op].items():
             part = list(own := _own(operands[index], spans))
-            for axis, made in aligned:
-                part[axis] = wanted[made]
+            for axis, at in aligned:
+                part[axis] = wanted[at]
             if part != own:
                 parts[index] = part
         return parts

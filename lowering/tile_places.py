@@ -9,8 +9,8 @@ from xdsl.ir import Block
 
 from ge_dialect.ge_exec.tiling import SHARED_TIER, TIERS, TileBuffer, TileLoop, Tiling
 from ge_dialect.lowering.memory.api import Interval, plan_buffers
-from ge_dialect.passes.tiles.build import KernelBody, streaming_set, working_set
 from ge_dialect.passes.tiles.choice import Excess, choose_tiles, room
+from ge_dialect.passes.tiles.known import sets_of
 from ge_dialect.passes.tiles.working_set import GRANULE, Held, WorkingSet
 
 _ATTEMPTS = 8
@@ -41,11 +41,11 @@ def plan_kernel(block: Block, sizes: Mapping[str, int], l2_bytes: int) -> Tiling
         sizes: Bytes of the levels of memory of one core, and of its share of L2.
         l2_bytes: Of L2, where what is read again may still be.
     """
-    body = KernelBody(block)
-    tiles = _tile(working_set(body), sizes, l2_bytes)
+    sets = sets_of(block)
+    tiles = _tile(sets.working, sizes, l2_bytes)
     if isinstance(tiles, _Choice) and tiles.tiling.tiles == 1:
         return tiles.tiling
-    streaming = streaming_set(body)
+    streaming = sets.streaming
     other = tiles if streaming is None else _tile(streaming, sizes, l2_bytes)
     found = [one for one in (tiles, other) if isinstance(one, _Choice)]
     if not found:
@@ -216,6 +216,9 @@ def _addresses(
         )
         for i in there
     ]
+    if len(rows) == 1:
+        peak = -(-rows[0].size // GRANULE) * GRANULE
+        return {there[0]: 0} if peak <= room else peak - room
     plan = plan_buffers(rows, effort=0)  # a capacity would be searched for, for seconds
     if plan.peak > room:
         return plan.peak - room

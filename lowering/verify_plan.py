@@ -171,7 +171,8 @@ class Checker:
 
     def accesses(self, values: Sequence[SSAValue]) -> list[Access]:
         """Returns the bytes of buffer values that are checked: here all."""
-        return [self.access(value) for value in values]
+        known = self.known
+        return [known[value] if value in known else self.access(value) for value in values]
 
     def check_in_place(
         self, task: TaskOp, read: Sequence[Access], written: Sequence[Access]
@@ -192,6 +193,7 @@ class Checker:
         written = self.accesses(own_writes(task))
         self.check_in_place(task, read, written)
         done = Done(task, place, task_id(task))
+        read = [access for access in read if access.arena not in self.constant]
         for access in read:
             for segment in self.covered(access):
                 if segment.owner is not access.owner:
@@ -379,13 +381,15 @@ def _is_stored_once(a: Access, b: Access) -> bool:
 
 def _access(value: SSAValue) -> Access:
     owner, start, end = span_of(value)
-    if isinstance(owner, ObjectOp) or isinstance(owner.result.type, ObjectType):
+    (whole,) = owner.results
+    if isinstance(owner, ObjectOp) or type(whole.type) is ObjectType:
         return Access(owner, owner, 0, 1)
     offset, given = offset_of(owner), owner.arena
     arena = None if given is None else given.owner
-    if offset is None or not isinstance(arena, ArenaOp):
+    if offset is None or type(arena) is not ArenaOp:
         raise GEError(CODE, f"{describe(owner)} has no place", hint="run ge-plan-memory first")
-    if (last := offset + owner.size) > (size := arena.size.value.data):
+    last = offset + (end if value is whole else owner.size)
+    if last > (size := arena.size.value.data):
         raise GEError(
             CODE,
             f"{describe(owner)} ends at byte {last} of arena '{arena.arena_name.data}', which has"

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from xdsl.ir import SSAValue
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.access import ops_of
 from ge_dialect.ge.symbolic import bound_type, symbols_in
 from ge_dialect.ge.types import byte_size, is_tensor, shape_of
 from ge_dialect.ge_exec import (
@@ -87,9 +88,7 @@ def check_views(plan: PlanOp, ranges: Mapping[str, SymbolRange], early: Collecti
     Raises:
         GEError: One does not, or nothing proves it.
     """
-    for op in plan.body.block.ops:
-        if not isinstance(op, ViewOp):
-            continue
+    for op in plan.of_kind(ViewOp):
         start, size, whole = op.start, exact_bytes(op.result.type), exact_bytes(op.source.type)
         if all(isinstance(one, int) for one in (start, size, whole)):
             continue  # the op itself is verified
@@ -147,7 +146,7 @@ def _check_symbol(op: SymbolOp, known: dict[str, SymbolRange]) -> None:
 
 
 def _bounded(plan: PlanOp) -> Iterator[tuple[SSAValue, BoundedType]]:
-    for op in plan.body.block.ops:
+    for op in ops_of(plan.body.block):
         for value in op.results:
             if isinstance(value.type, BoundedType):
                 yield value, value.type

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, SSAValue
 
+from ge_dialect.ge.access import ops_of
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge_exec.memory import BoundedType, BufferType, ObjectType, base_of, is_buffer
 from ge_dialect.ge_exec.spans import start_of
@@ -28,7 +29,7 @@ def find_parts(plan: Bufferizer, block: Block) -> None:
 
     Later ones first, as what is joined may be a part itself.
     """
-    for op in reversed(list(block.ops)):
+    for op in reversed([op for op in ops_of(block) if op.attributes]):  # others have no mark
         for index, region in parts_of(op).items():
             value = written_value(op.operands[index])
             plan.parts.setdefault(value, (op.results[0], region.start))

@@ -12,9 +12,10 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
 
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.irdl import (
     BaseAttrAccessor,
     BeforeVariadicSingleAccessor,
@@ -30,9 +31,19 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import DenseArrayBase
 
 
-def operands_of(op: Operation) -> tuple[SSAValue, ...]:
-    """Returns the operands of an op as they are now, as a plain tuple."""
-    return op._operands  # pyright: ignore[reportPrivateUsage]  # `op.operands` makes a view of it
+operands_of: Callable[[Operation], tuple[SSAValue, ...]] = attrgetter("_operands")
+"""Returns the operands of an op as they are now, as a plain tuple; `op.operands` makes a view of
+it. Not a function of ours, which would take twice as long."""
+
+
+def ops_of(block: Block) -> list[Operation]:
+    """Returns the ops of a block as they are now, in order."""
+    found: list[Operation] = []
+    op = block.first_op
+    while op is not None:  # `block.ops` resumes a generator for each
+        found.append(op)
+        op = op._next_op  # pyright: ignore[reportPrivateUsage]  # `next_op` is a call for each
+    return found
 
 
 # Of the tuple itself: xDSL's subclass of it asks at each look-up whether the index is a slice.
@@ -88,9 +99,10 @@ _VALUES = (VarIRConstruct.OPERAND, VarIRConstruct.RESULT)
 
 def segments_of(attr: Attribute) -> list[tuple[int, int]]:
     """Returns where each segment begins and ends whose sizes the attribute of an op packs."""
-    if (spans := vars(attr).get("_ge_spans")) is None:
+    fields: Any = attr.__dict__
+    if (spans := fields.get("_ge_spans")) is None:
         ends = list(accumulate(cast("DenseArrayBase[Any]", attr).get_values()))
-        spans = vars(attr)["_ge_spans"] = list(zip([0, *ends], ends, strict=False))
+        spans = fields["_ge_spans"] = list(zip([0, *ends], ends, strict=False))
     return spans
 
 

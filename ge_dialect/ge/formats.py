@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 from xdsl.irdl import IRDLOperation
 
 if TYPE_CHECKING:
-    from xdsl.irdl.declarative_assembly_format import FormatProgram
+    from xdsl.irdl.declarative_assembly_format import (
+        FormatDirective,
+        FormatProgram,
+        FunctionalTypeDirective,
+        PrintingState,
+    )
     from xdsl.parser import Parser
     from xdsl.printer import Printer
 
@@ -47,6 +52,37 @@ _PROGRAMS: dict[str, list[tuple[object, FormatProgram]]] = {}
 """Formats that were read, of ops of equal parts once."""
 
 
+def _quick(directive: FormatDirective) -> FormatDirective:
+    """Returns a directive that does the same; of functional types one that prints them at once."""
+    from xdsl.irdl.declarative_assembly_format import FunctionalTypeDirective
+
+    if type(directive) is not FunctionalTypeDirective:
+        return directive
+    return _functional_type()(
+        directive.operand_typeable_directive, directive.result_typeable_directive
+    )
+
+
+@cache
+def _functional_type() -> type[FunctionalTypeDirective]:
+    from xdsl.irdl.declarative_assembly_format import FunctionalTypeDirective
+
+    from ge_dialect.printing import ExactPrinter
+
+    class QuickFunctionalType(FunctionalTypeDirective):
+        def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+            if not isinstance(printer, ExactPrinter):
+                super().print(printer, state, op)
+                return
+            state.print_whitespace(printer)
+            read = [printer.text_of(one) for one in self.operand_typeable_directive.get_types(op)]
+            made = [printer.text_of(one) for one in self.result_typeable_directive.get_types(op)]
+            results = made[0] if len(made) == 1 else f"({', '.join(made)})"
+            printer.print_string(f"({', '.join(read)}) -> {results}")
+
+    return QuickFunctionalType
+
+
 @cache
 def _program(op_class: type[IRDLOperation]) -> FormatProgram:
     from xdsl.irdl.declarative_assembly_format import FormatProgram
@@ -60,5 +96,6 @@ def _program(op_class: type[IRDLOperation]) -> FormatProgram:
         if other == parts:
             return program  # which reads the class from the op, or is given it
     program = FormatProgram.from_str(text, definition)
+    program = FormatProgram(tuple(map(_quick, program.stmts)))
     known.append((parts, program))
     return program

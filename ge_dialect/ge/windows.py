@@ -59,7 +59,8 @@ def aligned_axes(op: GEOp, index: int) -> list[tuple[int, int]]:
 
     Those of one element that are broadcast are left out.
     """
-    shape, result = (tensor_of(v).get_shape() for v in (operand_at(op, index), op.results[0]))
+    (first, *_) = op.results
+    shape, result = tensor_of(operand_at(op, index)).get_shape(), tensor_of(first).get_shape()
     extra = len(result) - len(shape)
     match op:
         case MatmulOp() | MatmulIntegerOp() if index == 0 and _gives_rows(op):

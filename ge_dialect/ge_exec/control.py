@@ -7,7 +7,7 @@ by the plan: a branch or loop allocates nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import Any, TypeAlias
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.irdl import (
@@ -24,9 +24,6 @@ from xdsl.utils.exceptions import VerifyException
 from ge_dialect.ge.base import FormattedOp, I64Attr, int_attr
 from ge_dialect.ge_exec.memory import AnyStorage
 from ge_dialect.ge_exec.tasks import CopyOp, LaunchOp, StoreOp
-
-if TYPE_CHECKING:
-    from xdsl.dialects.builtin import IntegerAttr
 
 
 @irdl_op_definition
@@ -156,7 +153,8 @@ def _expect_tasks(op: ControlOp) -> None:
 def task_id(op: TaskOp) -> int:
     """Returns the place of a task in the order of the plan."""
     # Not `op.id`: every stage asks, for every task.
-    return cast("IntegerAttr", op.properties["id"]).value.data
+    number: Any = op.properties["id"]
+    return number.value.data
 
 
 def inner_tasks(op: TaskOp) -> Iterator[TaskOp]:

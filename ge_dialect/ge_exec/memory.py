@@ -7,9 +7,9 @@ Objects never have one: no plan can say how many bytes they need.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, StringAttr, UnitAttr
+from xdsl.dialects.builtin import MemRefType, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
@@ -21,6 +21,7 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.attributes import DimsAttr, WeightAttr
 from ge_dialect.ge.base import FormattedOp, I64Attr, int_attr
 from ge_dialect.ge_exec.arenas import ArenaType
@@ -77,7 +78,8 @@ class PlacedOp(FormattedOp):
     @property
     def size(self) -> int:
         """Bytes, unpadded."""
-        return buffer_bytes(self.result.type)
+        (result,) = self.results
+        return buffer_bytes(result.type)
 
     def place(self, arena: SSAValue, offset: int) -> None:
         """Sets the arena and the byte offset."""
@@ -166,7 +168,9 @@ class WeightOp(PlacedOp):
     def quick_text(self, printer: ExactPrinter) -> str | None:
         if self.attributes or (place := place_text(self, printer)) is None:
             return None
-        return f" {self.value.parameter_text()}{place} : {printer.text_of(self.result.type)}"
+        value: Any = self.properties["value"]
+        (result,) = self.results
+        return f" {value.parameter_text()}{place} : {printer.text_of(result.type)}"
 
     def verify_(self) -> None:
         super().verify_()
@@ -206,8 +210,9 @@ class BufferOp(PlacedOp):
     def quick_text(self, printer: ExactPrinter) -> str | None:
         if self.attributes or (place := place_text(self, printer)) is None:
             return None
-        resident = "" if (offset := self.l2_offset) is None else f" resident {offset}"
-        return f"{place}{resident} : {printer.text_of(self.result.type)}"
+        resident = f" resident {self.l2_offset}" if "resident" in self.properties else ""
+        (result,) = self.results
+        return f"{place}{resident} : {printer.text_of(result.type)}"
 
     @property
     def l2_offset(self) -> int | None:
@@ -341,17 +346,18 @@ class OutputOp(FormattedOp):
     def quick_text(self, printer: ExactPrinter) -> str | None:
         if self.attributes:
             return None
-        name, type_ = printer.name_of(self.buffer), printer.text_of(self.buffer.type)
+        (buffer,) = operands_of(self)
+        name, type_ = printer.name_of(buffer), printer.text_of(buffer.type)
         return f" {quoted(self.io_name.data)} {name} : {type_}"
 
 
 def place_text(op: PlacedOp, printer: ExactPrinter) -> str | None:
     """Returns where an op lies, ` in %work offset 512`; nothing before it is planned, and None
     where it has an arena or an offset alone."""
-    arena, offset = op.arena, op.offset
-    if arena is None or offset is None:
-        return "" if arena is offset else None
-    return f" in {printer.name_of(arena)} offset {offset.value.data}"
+    arenas, offset = operands_of(op), offset_of(op)
+    if not arenas or offset is None:
+        return "" if not arenas and offset is None else None
+    return f" in {printer.names_of(arenas)} offset {offset}"
 
 
 def base_of(value: SSAValue) -> tuple[Storage, int]:
@@ -374,5 +380,6 @@ def base_of(value: SSAValue) -> tuple[Storage, int]:
 
 def offset_of(op: PlacedOp) -> int | None:
     """Returns the planned byte offset of an op, None before planning."""
-    offset: IntegerAttr | None = op.offset
-    return None if offset is None else offset.value.data
+    # Not `op.offset`: every stage asks, for every value.
+    given: Any = op.properties
+    return given["offset"].value.data if "offset" in given else None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
 
 from xdsl.dialects.builtin import StringAttr, SymbolNameConstraint
 from xdsl.ir import Block, Operation, Region
@@ -15,6 +17,7 @@ from xdsl.irdl import (
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from ge_dialect.ge.access import ops_of
 from ge_dialect.ge.base import FormattedOp, I64Attr, int_attr
 from ge_dialect.ge_exec.control import TaskOp, flatten, task_id
 from ge_dialect.ge_exec.guards import GuardOp, SymbolOp
@@ -56,6 +59,10 @@ class StreamOp(FormattedOp):
                 raise VerifyException(f"expected tasks, got '{op.name}'")
 
 
+_KINDS = "_ge_kinds"
+_Op = TypeVar("_Op", bound=Operation)
+
+
 @irdl_op_definition
 class PlanOp(FormattedOp):
     """An execution plan: arenas, what lies in them, and streams of tasks.
@@ -91,45 +98,63 @@ class PlanOp(FormattedOp):
             properties={"sym_name": StringAttr(sym_name)}, regions=[Region(Block(ops))]
         )
 
+    @contextmanager
+    def unchanged(self) -> Generator[None]:
+        """While it lasts, which ops the plan has is looked up once: nobody adds or removes one."""
+        kinds: dict[type[Operation], list[Operation]] = {}
+        for op in ops_of(self.body.block):
+            kinds.setdefault(type(op), []).append(op)
+        vars(self)[_KINDS] = kinds
+        try:
+            yield
+        finally:
+            vars(self).pop(_KINDS, None)
+
+    def of_kind(self, kind: type[_Op]) -> list[_Op]:
+        """Returns the ops of a class that are directly in the plan, in order."""
+        if (known := vars(self).get(_KINDS)) is not None:
+            return [*known.get(kind, ())]
+        return [op for op in ops_of(self.body.block) if type(op) is kind]
+
     @property
     def streams(self) -> Sequence[StreamOp]:
         """The streams, in the order they are written."""
-        return [op for op in self.body.block.ops if type(op) is StreamOp]
+        return self.of_kind(StreamOp)
 
     @property
     def inputs(self) -> Sequence[InputOp]:
         """The inputs, in the order of the model."""
-        return [op for op in self.body.block.ops if type(op) is InputOp]
+        return self.of_kind(InputOp)
 
     @property
     def outputs(self) -> Sequence[OutputOp]:
         """The outputs, in the order of the model."""
-        return [op for op in self.body.block.ops if type(op) is OutputOp]
+        return self.of_kind(OutputOp)
 
     @property
     def symbols(self) -> Sequence[SymbolOp]:
         """The symbols, in the order in which they become known."""
-        return [op for op in self.body.block.ops if type(op) is SymbolOp]
+        return self.of_kind(SymbolOp)
 
     @property
     def guards(self) -> Sequence[GuardOp]:
         """What has to hold of the symbols."""
-        return [op for op in self.body.block.ops if type(op) is GuardOp]
+        return self.of_kind(GuardOp)
 
     @property
     def weights(self) -> Sequence[WeightOp]:
         """The weights, in the order of first use."""
-        return [op for op in self.body.block.ops if type(op) is WeightOp]
+        return self.of_kind(WeightOp)
 
     @property
     def buffers(self) -> Sequence[BufferOp]:
         """The buffers, in the order of first use."""
-        return [op for op in self.body.block.ops if type(op) is BufferOp]
+        return self.of_kind(BufferOp)
 
     @property
     def objects(self) -> Sequence[ObjectOp]:
         """The objects on the heap, in the order of first use."""
-        return [op for op in self.body.block.ops if type(op) is ObjectOp]
+        return self.of_kind(ObjectOp)
 
     def tasks(self) -> Sequence[TaskOp]:
         """Returns the tasks of all streams, in the order of the plan; a branch or loop is one."""
@@ -141,7 +166,7 @@ class PlanOp(FormattedOp):
 
     def _tasks(self) -> Iterator[TaskOp]:
         for stream in self.streams:
-            for op in stream.body.block.ops:
+            for op in ops_of(stream.body.block):
                 if isinstance(op, TaskOp):
                     yield op
 

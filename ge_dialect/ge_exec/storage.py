@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import prod
-from typing import TypeAlias, TypeGuard, cast
+from typing import Any, TypeAlias, TypeGuard, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -184,9 +184,10 @@ def is_buffer(type: Attribute) -> TypeGuard[BufferType]:
 def buffer_bytes(type: Attribute) -> int:
     """Returns the bytes of a buffer type, unpadded: exact, or the most; objects have none."""
     # Kept with the type: asked for again by every stage, for every value.
-    if (known := vars(type).get("_ge_bytes")) is None:
-        known = vars(type)["_ge_bytes"] = _buffer_bytes(type)
-    return known
+    fields: Any = type.__dict__
+    if "_ge_bytes" not in fields:
+        fields["_ge_bytes"] = _buffer_bytes(type)
+    return fields["_ge_bytes"]
 
 
 def _buffer_bytes(type: Attribute) -> int:

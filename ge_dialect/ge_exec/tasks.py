@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     i32,
 )
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_op_definition,
@@ -49,6 +49,12 @@ def _segments(inputs: int, outputs: int) -> DenseArrayBase:
 @lru_cache(maxsize=1024)
 def _symbol(name: str) -> SymbolRefAttr:
     return SymbolRefAttr(name)
+
+
+_Known: TypeAlias = tuple[
+    Sequence[SSAValue], Attribute, tuple[tuple[SSAValue, ...], tuple[SSAValue, ...]]
+]
+"""Operands and their segment sizes, and what they mean."""
 
 
 @irdl_op_definition
@@ -95,19 +101,25 @@ class LaunchOp(FormattedOp):
 
     def accesses(self) -> tuple[tuple[SSAValue, ...], tuple[SSAValue, ...]]:
         """Returns `inputs` and `outputs` at the cost of one look-up: every stage asks."""
-        values = tuple(operands_of(self))
-        _, count = segments_of(self.properties["operandSegmentSizes"])[0]
-        return values[:count], values[count:]
+        operands, sizes = operands_of(self), self.properties["operandSegmentSizes"]
+        fields: Any = self.__dict__
+        known: _Known | None = fields.get("_ge_accesses")
+        if known is None or known[0] is not operands or known[1] is not sizes:
+            values = tuple(operands)  # which is another object as soon as one changes
+            _, count = segments_of(sizes)[0]
+            known = fields["_ge_accesses"] = operands, sizes, (values[:count], values[count:])
+        return known[2]
 
     def quick_text(self, printer: ExactPrinter) -> str | None:
         if self.attributes:
             return None
-        text = f" {self.id.value.data} {printer.text_of(self.kernel)}"
-        for word, values in zip(("ins", "outs"), self.accesses(), strict=True):
-            if values:
-                names = ", ".join([printer.name_of(value) for value in values])
-                types = ", ".join([printer.text_of(value.type) for value in values])
-                text += f" {word}({names} : {types})"
+        read, written = self.accesses()
+        number: Any = self.properties["id"]
+        text = f" {number.value.data} {printer.text_of(self.properties['kernel'])}"
+        if read:
+            text += f" ins({printer.names_of(read)} : {printer.types_of(read)})"
+        if written:
+            text += f" outs({printer.names_of(written)} : {printer.types_of(written)})"
         return text
 
     def kernel_op(self) -> KernelOp:

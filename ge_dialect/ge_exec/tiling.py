@@ -95,7 +95,7 @@ class TileBuffer:
         if not (cut := self.cuts[axis]) and not self.halos:
             return 0, size
         start, end = span_of(cut, spans, size)
-        if (halo := self.halo(axis)) is None:
+        if not self.halos or (halo := self.halos[axis]) is None:
             return start, end
         return max(0, start - halo[0]), min(size, end + halo[1])
 

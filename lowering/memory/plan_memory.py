@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.access import operands_of, ops_of
 from ge_dialect.ge.attributes import Tier
 from ge_dialect.ge_exec import ArenaOp, BufferOp, InputOp, LaunchOp, PlanOp, kernels_by_name
 from ge_dialect.ge_exec.control import own_writes
@@ -121,9 +122,9 @@ class Request:
 
 def forget(plan: PlanOp) -> None:
     """Takes all addresses away, so that a plan can be made again."""
-    ops = list(plan.body.block.ops)
+    ops = ops_of(plan.body.block)
     for op in ops:
-        if isinstance(op, PlacedOp) and op.arena is not None:
+        if isinstance(op, PlacedOp) and operands_of(op):
             op.operands = []
             del op.properties["offset"]
     for op in ops:
@@ -165,6 +166,22 @@ def place_work(plan: PlanOp, request: Request) -> None:
     Raises:
         GEError: They do not fit; names the buffers alive at the peak.
     """
+    with plan.unchanged():
+        inner, ports, solved, total = _work_places(plan, request)
+    arena = _add_arena(plan, "work", total.peak, total.lower_bound)
+    for op, offset in zip(inner, solved.offsets, strict=True):
+        op.place(arena.result, offset)
+    offset = solved.peak
+    for op in ports:
+        op.place(arena.result, offset)
+        offset += padded(op.size, request.alignment)
+
+
+def _work_places(
+    plan: PlanOp, request: Request
+) -> tuple[Sequence[BufferOp], Sequence[PlacedOp], Plan, Plan]:
+    """Returns the buffers that nobody else sees, the inputs and outputs that lie behind them, the
+    places of the former, and what both need."""
     alignment = request.alignment
     bases = dict.fromkeys(base_of(op.buffer)[0] for op in plan.outputs)
     inputs = [op for op in plan.inputs if not op.is_object]
@@ -182,13 +199,7 @@ def place_work(plan: PlanOp, request: Request) -> None:
         if request.limit is None:
             error.hint = f"{request.target.name} has no more: reduce the batch or sequence length"
         raise error
-    arena = _add_arena(plan, "work", total.peak, total.lower_bound)
-    for op, offset in zip(inner, solved.offsets, strict=True):
-        op.place(arena.result, offset)
-    offset = solved.peak
-    for op in ports:
-        op.place(arena.result, offset)
-        offset += padded(op.size, alignment)
+    return inner, ports, solved, total
 
 
 def _solved(problem: Problem, room: int, effort: int) -> tuple[Plan, bool]:
@@ -201,7 +212,7 @@ def _solved(problem: Problem, room: int, effort: int) -> tuple[Plan, bool]:
 
 def _room(plan: PlanOp, target: Target) -> int:
     """The bytes of HBM that arenas which are there already leave."""
-    arenas = [op for op in plan.body.block.ops if isinstance(op, ArenaOp)]
+    arenas = plan.of_kind(ArenaOp)
     return target.hbm.size - sum(op.size.value.data for op in arenas)
 
 

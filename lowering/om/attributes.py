@@ -179,10 +179,13 @@ def encode_attribute(message: Any, value: AttrValue) -> None:
     Raises:
         ValueError: The value is of another type, or an integer outside 64 bits.
     """
-    if isinstance(value, tuple) and value and type(value[0]) is str:
-        message.CopyFrom(_texts(value))
-    elif isinstance(value, tuple | list):  # mostly
-        _encode_list(message, value)
+    if type(value) is int:
+        message.i = value
+    elif isinstance(value, tuple | list):
+        if value and isinstance(value, tuple) and type(value[0]) is str:
+            message.CopyFrom(_texts(value))
+        else:
+            _encode_list(message, value)
     elif isinstance(value, OmWeight):
         _encode_weight(message.t, value)
     elif isinstance(value, bool):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import UnrankedTensorType
 from xdsl.ir import Attribute
@@ -13,6 +14,9 @@ from ge_dialect.ge.types import is_tensor
 from ge_dialect.ge_exec.memory import ObjectType, buffer_bytes, is_buffer
 from ge_dialect.ge_exec.storage import buffer_element, buffer_shape
 from ge_dialect.lowering.om.attributes import OmTensor
+
+Listed: TypeAlias = tuple[object, tuple[OmTensor, ...]]
+"""Descriptors, with what they are found by, which is to stay where it is."""
 
 
 @dataclass
@@ -28,11 +32,31 @@ class Descriptors:
     by_source: dict[tuple[int, str], tuple[OmTensor, OmTensor]] = field(
         default_factory=dict[tuple[int, str], "tuple[OmTensor, OmTensor]"]
     )
+    operands: dict[tuple[int, ...], Listed] = field(default_factory=dict[tuple[int, ...], Listed])
+    results: dict[tuple[int, ...], Listed] = field(default_factory=dict[tuple[int, ...], Listed])
 
     def of(self, type_: Attribute, port: str) -> OmTensor:
         """Returns the descriptor of a buffer or object type, for a port; an object has no size."""
         if (known := self.by_type.get((id(type_), port))) is None:
             known = self.by_type[id(type_), port] = type_, tensor_desc(type_, port)
+        return known[1]
+
+    def of_results(self, types: Sequence[Attribute]) -> tuple[OmTensor, ...]:
+        """Returns the descriptors of an op's results, `y0` and so on; tasks of one kernel have the
+        same."""
+        key = tuple(map(id, types))
+        if (known := self.results.get(key)) is None:
+            found = tuple([self.of(type_, f"y{i}") for i, type_ in enumerate(types)])
+            known = self.results[key] = types, found
+        return known[1]
+
+    def of_operands(self, sources: Sequence[OmTensor]) -> tuple[OmTensor, ...]:
+        """Returns the descriptors of an op's operands, `x0` and so on, for those of what they
+        are."""
+        key = tuple(map(id, sources))
+        if (known := self.operands.get(key)) is None:
+            found = tuple([self.renamed(desc, f"x{i}") for i, desc in enumerate(sources)])
+            known = self.operands[key] = sources, found
         return known[1]
 
     def renamed(self, desc: OmTensor, port: str) -> OmTensor:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -38,13 +38,21 @@ def write_plan(module: ModuleOp, path: str, *, checksum: bool = False) -> None:
     Raises:
         GEError: There is no plan, it is not right, or the file cannot be written.
     """
+    plans = plans_of(module)
+    with ExitStack() as stack:
+        for one in plans:
+            stack.enter_context(one.unchanged())
+        _write(module, plans, path, checksum)
+
+
+def _write(module: ModuleOp, plans: Sequence[PlanOp], path: str, checksum: bool) -> None:
     plan = plan_of(module)
-    for one in plans_of(module):
+    for one in plans:
         verify_plan(one)
     packed = PackedWeights(target_of(module).hbm.alignment)
     holders = weight_holders(module)
     offsets = {id(op): packed.add(stored(attr)) for op, attr in holders}
-    for one in plans_of(module):
+    for one in plans:
         check_offsets(one, offsets)
     wanted = wants_checksum(module, packed.size, checksum)
     found = packed_checksum(packed) if wanted else None
@@ -53,7 +61,7 @@ def write_plan(module: ModuleOp, path: str, *, checksum: bool = False) -> None:
     target = attached_target(module)
     name = model_name(module)
     model = om_model(plan, name, packed.size, None if target is None else target.name)
-    if gears := [gear for one in plans_of(module) if (gear := gear_of(one))]:
+    if gears := [gear for one in plans if (gear := gear_of(one))]:
         model = replace(model, attrs={**model.attrs, "gears": gears})
     payload = packed if packed.size else b""
     write_om(path, model, text, payload, dynamic=bool(plan.symbols or gear_of(plan)))
@@ -102,13 +110,13 @@ def gear_of(plan: PlanOp) -> str:
 
 
 def _work_bytes(plan: PlanOp) -> int:
-    sizes = [op.size.value.data for op in plan.body.block.ops if isinstance(op, ArenaOp)]
-    return sum(sizes)
+    return sum(op.size.value.data for op in plan.of_kind(ArenaOp))
 
 
 def weight_holders(module: ModuleOp) -> list[tuple[Operation, WeightAttr]]:
     """Returns the ops that hold a weight, in the order of the module: plan weights first."""
-    inside = [op for op in module.walk() if isinstance(op, ConstantOp)]
+    beside = [op for op in module.body.block.ops if not isinstance(op, PlanOp)]
+    inside = [op for outer in beside for op in outer.walk() if isinstance(op, ConstantOp)]
     return [
         *((op, op.value) for plan in plans_of(module) for op in plan.weights),
         *((op, op.value) for op in inside if isinstance(op.value, WeightAttr)),

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.access import ops_of
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge_exec import (
@@ -86,7 +87,7 @@ def om_model(plan: PlanOp, name: str, weight_size: int, soc: str | None = None) 
     events = {
         op.event.value.data
         for stream in streams
-        for op in stream.body.block.ops
+        for op in ops_of(stream.body.block)
         if isinstance(op, RecordOp)
     }
     work = sum(size for arena, size in sizes.items() if arena != "weights")
@@ -108,7 +109,7 @@ def om_model(plan: PlanOp, name: str, weight_size: int, soc: str | None = None) 
 
 
 def _arenas(plan: PlanOp) -> list[ArenaOp]:
-    return [op for op in plan.body.block.ops if isinstance(op, ArenaOp)]
+    return plan.of_kind(ArenaOp)
 
 
 @dataclass
@@ -149,7 +150,7 @@ class GraphBuilder:
         tasks = [
             (task_id(op), op, stream.id.value.data)
             for stream in streams
-            for op in stream.body.block.ops
+            for op in ops_of(stream.body.block)
             if isinstance(op, TaskOp)
         ]
         for _, task, stream in sorted(tasks, key=itemgetter(0)):
@@ -188,12 +189,11 @@ class GraphBuilder:
         kernel = self.kernel_of(task)
         kind = _KINDS[type(task)] if kernel is None else kernel.op_type.data
         number, reads, writes = task_id(task), own_reads(task), own_writes(task)
-        read_from = [self.places.of(value) for value in reads]
-        written_to = [self.places.of(value) for value in writes]
+        read_from, written_to = self.places.all(reads), self.places.all(writes)
         read_at = tuple([place.address for place in read_from])
         written_at = tuple([place.address for place in written_to])
         inputs = [self._source(*each) for each in zip(reads, read_from, strict=True)]
-        outputs = [self.descs.of(value.type, f"y{i}") for i, value in enumerate(writes)]
+        outputs = self.descs.of_results([value.type for value in writes])
         name = self._unique(nodes[-1] if nodes else f"{kind}_{number}")
         self.ids[number] = len(self.ops)
         self._add(
@@ -201,10 +201,8 @@ class GraphBuilder:
                 name,
                 kind,
                 inputs=tuple([source for source, _ in inputs]),
-                input_descs=tuple(
-                    [self.descs.renamed(desc, f"x{i}") for i, (_, desc) in enumerate(inputs)]
-                ),
-                output_descs=tuple(outputs),
+                input_descs=self.descs.of_operands([desc for _, desc in inputs]),
+                output_descs=outputs,
                 shared=self._task_attrs(task, kernel),
                 attrs={
                     # Viewers show attributes, and none of the fields below.

@@ -16,14 +16,12 @@ from ge_dialect.lowering.om.attributes import (
     decode_attribute,
     decode_tensor,
     encode_attribute,
-    encode_tensor,
 )
+from ge_dialect.lowering.om.op_def import DERIVED, ORIGINAL_NAMES, OpEncoder
 from ge_dialect.lowering.om.schema import new, parse, serialise
 from ge_dialect.lowering.om.tasks import OmTask, TaskInfo, encode_tasks
 
-ORIGINAL_NAMES = "_datadump_original_op_names"
 _VIEWER_NAMES = ("device", "original_op_names", "relu_flag")
-_DERIVED = ("_input_name_key", "_input_name_value", "_output_name_key", "_output_name_value")
 _SIZES = ("memory_size", "weight_size", "stream_num", "event_num", "label_num")
 
 
@@ -132,7 +130,7 @@ def check_graph(graph: OmGraph, weight_size: int) -> Iterator[str]:
 
 
 def _check_operands(op: OmOp, ops: Mapping[str, OmOp]) -> Iterator[str]:
-    is_control = [name.endswith(":-1") for name in op.inputs]
+    is_control = [name[-3:] == ":-1" for name in op.inputs]
     if is_control != sorted(is_control):
         yield f"expected control inputs of '{op.name}' after its operands"
     operands = op.inputs[: is_control.count(False)]
@@ -233,12 +231,10 @@ def _encode_graph(message: Any, graph: OmGraph) -> None:
     message.name = graph.name
     ends = [[_end(name) for name in op.inputs] for op in graph.ops]
     readers = _readers(graph, ends)
-    consts = {op.name for op in graph.ops if op.type == "Const"}
-    alike: dict[tuple[object, ...], Any] = {}
+    encoder = OpEncoder({op.name for op in graph.ops if op.type == "Const"})
     for op, read_from in zip(graph.ops, ends, strict=True):
         encoded = message.op.add()
-        encoded.CopyFrom(_common(op, alike))
-        _encode_op(encoded, op, read_from, consts)
+        encoder.encode(encoded, op, read_from)
         if read := readers.get(op.name):
             encoded.dst_name.extend([name for name, _ in read])
             encoded.dst_index.extend([index for _, index in read])
@@ -271,81 +267,6 @@ def _readers(
     return readers
 
 
-def _common(op: OmOp, alike: dict[tuple[object, ...], Any]) -> Any:
-    """Returns the part of an op that ops of one type, on the same descriptors and with the same
-    shared attributes, have in common.
-
-    Args:
-        op: Of a graph.
-        alike: Those that were made before, by the identity of descriptors and attributes.
-    """
-    shared = id(op.shared) if op.shared else None
-    key = (op.type, shared, *map(id, op.input_descs), None, *map(id, op.output_descs))
-    if (known := alike.get(key)) is not None:
-        return known
-    message = alike[key] = new("ge.proto.OpDef")
-    message.type = op.type
-    for desc in op.input_descs:
-        encode_tensor(
-            message.input_desc.add(), desc or OmTensor("", "undefined", ()), is_input=True
-        )
-    for desc in op.output_descs:
-        encode_tensor(message.output_desc.add(), desc, is_input=False)
-    inputs = tuple([desc.name if desc else "" for desc in op.input_descs])
-    outputs = tuple([desc.name for desc in op.output_descs])
-    message.input_name.extend(inputs)
-    for name, attribute in (*_ports("input", inputs), *_ports("output", outputs)):
-        message.attr[name].CopyFrom(attribute)
-    _encode_attributes(message.attr, op.shared)
-    return message
-
-
-def _encode_op(
-    message: Any, op: OmOp, read_from: Sequence[tuple[str, int]], consts: set[str]
-) -> None:
-    """Adds what an op has for itself."""
-    message.name, message.id, message.stream_id = op.name, op.id, op.stream_id
-    if read_from:
-        message.input.extend(op.inputs)
-        message.src_name.extend([source for source, _ in read_from])
-        message.src_index.extend([index for _, index in read_from])
-        message.is_input_const.extend([source in consts for source, _ in read_from])
-    if op.input_offsets:
-        message.input_i.extend(op.input_offsets)
-    if op.output_offsets:
-        message.output_i.extend(op.output_offsets)
-    if op.workspaces:
-        message.workspace.extend([offset for offset, _ in op.workspaces])
-        message.workspace_bytes.extend([size for _, size in op.workspaces])
-    if op.subgraphs:
-        message.subgraph_name.extend(op.subgraphs)
-    _encode_attributes(message.attr, op.attrs)
-    if op.source_nodes:
-        encode_attribute(message.attr[ORIGINAL_NAMES], [*op.source_nodes])
-
-
-def _encode_attributes(message: Any, attrs: Mapping[str, AttrValue]) -> None:
-    for name, value in attrs.items():
-        if name not in _DERIVED or name not in message:  # those tell the ports there are
-            encode_attribute(message[name], value)
-
-
-def _ports(kind: str, names: Sequence[str]) -> Sequence[tuple[str, Any]]:
-    """Returns the attributes that tell other readers the names of ports, as messages.
-
-    Args:
-        kind: `input` or `output`.
-        names: One a port; "" where it has none.
-    """
-    ports = [(name, index) for index, name in enumerate(names) if name]
-    if not ports:
-        return ()
-    key, value = new("ge.proto.AttrDef"), new("ge.proto.AttrDef")
-    encode_attribute(key, [name for name, _ in ports])
-    encode_attribute(value, [index for _, index in ports])
-    return (f"_{kind}_name_key", key), (f"_{kind}_name_value", value)
-
-
 def _decode_graph(message: Any) -> OmGraph:
     return OmGraph(message.name, tuple(_decode_op(op) for op in message.op))
 
@@ -353,7 +274,7 @@ def _decode_graph(message: Any) -> OmGraph:
 def _decode_op(message: Any) -> OmOp:
     attrs = _decode_attributes(message.attr)
     names = attrs.pop(ORIGINAL_NAMES, ())
-    for name in _DERIVED:
+    for name in DERIVED:
         attrs.pop(name, None)
     inputs = tuple(message.input)
     absent = [index for index, name in enumerate(inputs) if not name]

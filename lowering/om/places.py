@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -40,6 +41,11 @@ class Places:
         if (known := self.by_value.get(value)) is None:
             known = self.by_value[value] = _place(value)
         return known
+
+    def all(self, values: Sequence[SSAValue]) -> list[Place]:
+        """Returns where values lie."""
+        known = self.by_value
+        return [known[value] if value in known else self.of(value) for value in values]
 
 
 def _place(value: SSAValue) -> Place:

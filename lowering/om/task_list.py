@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation, Region, SSAValue
 
-from ge_dialect.ge.access import operands_of
+from ge_dialect.ge.access import operands_of, ops_of
 from ge_dialect.ge_exec import (
     BranchOp,
     CopyOp,
@@ -28,7 +28,7 @@ from ge_dialect.ge_exec import (
 )
 from ge_dialect.ge_exec.control import TaskOp, inner_tasks, task_id
 from ge_dialect.ge_exec.memory import buffer_bytes
-from ge_dialect.lowering.om.places import Places
+from ge_dialect.lowering.om.places import Place, Places
 from ge_dialect.lowering.om.tasks import OmTask, TaskType
 
 
@@ -60,7 +60,7 @@ class TaskList:
         found: list[tuple[int, int, int, list[OmTask]]] = []
         for stream in streams:
             number = stream.id.value.data
-            ops = list(stream.body.block.ops)
+            ops = ops_of(stream.body.block)
             upcoming = _next_ids(ops)
             last = -1
             for position, op in enumerate(ops):
@@ -82,7 +82,7 @@ class TaskList:
         """Yields what starts each stream but the first; it belongs to the stream's first task."""
         first, *others = streams or (None,)
         for stream in others:
-            tasks = [op for op in stream.body.block.ops if isinstance(op, TaskOp)]
+            tasks = [op for op in ops_of(stream.body.block) if isinstance(op, TaskOp)]
             if first is not None and tasks:
                 yield OmTask(
                     TaskType.STREAM_ACTIVE,
@@ -95,7 +95,7 @@ class TaskList:
         index = self.ids[task_id(op)]
         match op:
             case LaunchOp():
-                args = tuple([self._logical(value) for value in operands_of(op)])
+                args = tuple(map(self._address, self.places.all(operands_of(op))))
                 kernel = op.kernel.string_value()
                 yield OmTask(TaskType.KERNEL, stream, index, kernel=kernel, args=args)
             case CopyOp() | StoreOp():
@@ -142,8 +142,10 @@ class TaskList:
         return self.labels - 1
 
     def _logical(self, value: SSAValue) -> int:
+        return self._address(self.places.of(value))
+
+    def _address(self, place: Place) -> int:
         """Returns an address as a task holds it: weights lie behind the work arena."""
-        place = self.places.of(value)
         return place.address + (self.work_size if type(place.base) is WeightOp else 0)
 
 

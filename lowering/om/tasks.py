@@ -3,6 +3,7 @@
 import struct
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 from typing import Any
 
 from ge_dialect.lowering.om.schema import new, parse, serialise
@@ -148,12 +149,18 @@ def _encode_kernel(message: Any, task: OmTask) -> None:
     count = len(task.args)
     message.context.op_index = task.op_index
     message.context.args_count = count
-    message.context.args_offset = struct.pack(f"<{count}H", *(8 * i % 65536 for i in range(count)))
+    message.context.args_offset = _arg_places(count)
     message.context.origin_op_index.extend(task.origin_ops)
     message.stub_func = message.kernel_name = task.kernel
     message.block_dim = task.blocks
     message.args = struct.pack(f"<{count}Q", *task.args)
     message.args_size = 8 * count
+
+
+@lru_cache(maxsize=256)
+def _arg_places(count: int) -> bytes:
+    """Returns where each of some arguments lies, two bytes each."""
+    return struct.pack(f"<{count}H", *(8 * i % 65536 for i in range(count)))
 
 
 def _decode_task(message: Any) -> OmTask:

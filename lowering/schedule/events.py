@@ -67,6 +67,8 @@ def insert_events(
     Raises:
         GEError: Tasks would wait for each other (GE0506), or there are too few events (GE0507).
     """
+    if not deps:
+        return []
     queues: dict[int, list[int]] = {}
     for task in order:
         queues.setdefault(streams[task], []).append(task)

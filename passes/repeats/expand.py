@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
 
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.dialects.func import ReturnOp
@@ -18,6 +20,31 @@ from ge_dialect.passes.repeats.compare import FIRST, LAST, Pair, index_of
 from ge_dialect.passes.repeats.find import constant_again
 from ge_dialect.passes.repeats.shorten import Shortened
 from ge_dialect.repeats import Place
+
+
+class Made(NamedTuple):
+    """A result of an op of the block itself, where it is `here`, or of the one before it."""
+
+    here: bool
+    position: int
+    result: int
+
+
+class Given(NamedTuple):
+    """A parameter of the block, or of one so far `behind` it."""
+
+    behind: int
+    slot: int
+
+
+class OfLast(NamedTuple):
+    """What each block has of its own where the last one has a constant."""
+
+    value: SSAValue
+
+
+Source: TypeAlias = Made | Given | OfLast | SSAValue
+"""What an op of a block reads, said for all copies at once; a value that all blocks share."""
 
 
 @dataclass
@@ -76,8 +103,12 @@ class Expansion:
 
     def _copy_blocks(self) -> None:
         before = self.pair.first
+        sources = [
+            [self._source(*pair) for pair in zip(operands_of(last), operands_of(op), strict=True)]
+            for op, last in zip(self.pair.first, self.pair.last, strict=True)
+        ]
         for number in self.short.blocks.skipped:
-            before = self.copies[number] = BlockCopy(self, number, before).make()
+            before = self.copies[number] = BlockCopy(self, number, before).make(sources)
         for op in self.pair.last:
             for index, value in enumerate(operands_of(op)):
                 if (place := self.pair.place(value)) is not None and place[0] == FIRST:
@@ -86,6 +117,16 @@ class Expansion:
             for index, value in enumerate(operands_of(op)):
                 if self.pair.is_next(value):  # that stood for the second block
                     op.operands[index] = self.parameter((1, self._slot(value)))
+
+    def _source(self, value: SSAValue, like: SSAValue) -> Source:
+        """Returns what a copy reads where the last block reads `value` and the first one `like`."""
+        if (place := self.pair.place(value)) is not None:
+            return Made(place[0] == LAST, place[1], index_of(value))
+        if value is like:
+            return value
+        if (of := self.short.parameter(like)) is not None:
+            return Given(int(of[0] > 0), of[1])
+        return OfLast(value)
 
     def _slot(self, value: SSAValue) -> int:
         place = self.short.parameter(value)
@@ -175,12 +216,15 @@ class BlockCopy:
     ops: list[Operation] = field(default_factory=list[Operation])
     constants: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
 
-    def make(self) -> list[Operation]:
-        """Returns the ops, in no block yet."""
-        for op, other in zip(self.of.pair.first, self.of.pair.last, strict=True):
-            pairs = zip(operands_of(other), operands_of(op), strict=True)
+    def make(self, sources: Sequence[Sequence[Source]]) -> list[Operation]:
+        """Returns the ops, in no block yet.
+
+        Args:
+            sources: For each op, what it reads.
+        """
+        for op, read in zip(self.of.pair.first, sources, strict=True):
             copy = type(op).create(
-                operands=[self._operand(*pair) for pair in pairs],
+                operands=[self._operand(source) for source in read],
                 result_types=[result.type for result in op.results],
                 properties=op.properties,
                 attributes=op.attributes,
@@ -228,18 +272,21 @@ class BlockCopy:
             block.add_op(copy)
         return block
 
-    def _operand(self, value: SSAValue, like: SSAValue) -> SSAValue:
-        """Returns what is to this block what `value` is to the last one and `like` to the first."""
-        if (place := self.of.pair.place(value)) is not None:
-            ops = self.ops if place[0] == LAST else self.before
-            return ops[place[1]].results[index_of(value)]
-        if value is like:
-            return value
-        if (of := self.of.short.parameter(like)) is not None:
-            return self.of.parameter((self.number + (of[0] > 0), of[1]))
-        if (known := self.constants.get(value)) is None:
-            known = self.constants[value] = self.of.added(constant_again(value))
-        return known
+    def _operand(self, source: Source) -> SSAValue:
+        """Returns what an op of this block reads."""
+        match source:
+            case Made():
+                ops = self.ops if source.here else self.before
+                return ops[source.position].results[source.result]
+            case Given():
+                return self.of.parameter((self.number + source.behind, source.slot))
+            case OfLast():
+                if (known := self.constants.get(source.value)) is None:
+                    again = constant_again(source.value)
+                    known = self.constants[source.value] = self.of.added(again)
+                return known
+            case _:
+                return source
 
 
 def _last(op: Operation | None) -> Operation:

@@ -16,7 +16,6 @@ from ge_dialect.ge.dtypes import dtype_of, is_string
 from ge_dialect.ge.structure import YieldOp
 from ge_dialect.ge.types import byte_size, is_tensor, static_shape
 from ge_dialect.passes.fusion.tiling import role_of
-from ge_dialect.passes.tiles.build import KernelBody, streaming_set, working_set
 from ge_dialect.passes.tiles.choice import (
     BLOCK_SHARE,
     L1_SHARE,
@@ -25,13 +24,14 @@ from ge_dialect.passes.tiles.choice import (
     smallest_excess,
     tier_sizes,
 )
+from ge_dialect.passes.tiles.known import KernelSets, structure, tried_sets
 from ge_dialect.passes.tiles.working_set import SUM_BYTES
 
 if TYPE_CHECKING:
     from ge_dialect.targets import Target
 
 
-_known: dict[Hashable, Excess | None] = {}
+_known: dict[Hashable, tuple[Excess | None]] = {}
 _MOST_KNOWN = 4096
 
 
@@ -56,42 +56,27 @@ def tile_excess(
         return None
     if not any(role_of(type(op)).is_hard for op in ops):
         return None  # elements pass in blocks
-    key = (tuple(sizes.values()), _structure(ops, alias, results))
-    if key not in _known:
+    if results is None:
+        read = {_resolved(operand, alias) for op in ops for operand in operands_of(op)}
+        given = [value for op in ops for value in op.results if value not in read]
+    else:  # in the order that they have in a kernel
+        wanted = {_resolved(value, alias) for value in results}
+        given = [value for op in ops for value in op.results if value in wanted]
+    kernel = structure(ops, given, _is_short, alias)
+    key = (tuple(sizes.values()), kernel)
+    if (known := _known.get(key)) is None:
         if len(_known) >= _MOST_KNOWN:
             _known.clear()
-        _known[key] = _excess(_block(ops, alias, results), sizes)
-    return _known[key]
+        excess = _excess(tried_sets(kernel, lambda: _block(ops, alias, given)), sizes)
+        known = _known[key] = (excess,)
+    return known[0]
 
 
-def _excess(block: Block, sizes: Mapping[str, int]) -> Excess | None:
-    body = KernelBody(block)
-    kernel = working_set(body)
-    found = smallest_excess(kernel, room(kernel, sizes))
-    if found is None or (streaming := streaming_set(body)) is None:
+def _excess(kernel: KernelSets, sizes: Mapping[str, int]) -> Excess | None:
+    found = smallest_excess(kernel.working, room(kernel.working, sizes))
+    if found is None or (streaming := kernel.streaming) is None:
         return found
     return smallest_excess(streaming, room(streaming, sizes))
-
-
-def _structure(
-    ops: Sequence[GEOp],
-    alias: Mapping[SSAValue, SSAValue],
-    results: Collection[SSAValue] | None,
-) -> Hashable:
-    """Returns what is equal for ops that compute the same, whatever their operands are."""
-    numbers: dict[SSAValue, int] = {}
-
-    def number(value: SSAValue) -> int:
-        while (other := alias.get(value)) is not None:
-            value = other
-        return numbers.setdefault(value, len(numbers))
-
-    found: list[Hashable] = []
-    for op in ops:
-        read = tuple([(number(v), v.type, _is_short(v)) for v in operands_of(op)])
-        made = tuple([(number(v), v.type) for v in op.results])
-        found.append((op.name, read, tuple(op.properties.items()), made))
-    return tuple(found), None if results is None else tuple(map(number, results))
 
 
 def _bytes(ops: Sequence[GEOp]) -> int | None:
@@ -127,20 +112,18 @@ def _is_short(value: SSAValue) -> bool:
     return isinstance(value.owner, ConstantOp) and (byte_size(value.type) or 0) <= SMALL_BYTES
 
 
+def _resolved(value: SSAValue, alias: Mapping[SSAValue, SSAValue]) -> SSAValue:
+    while (other := alias.get(value)) is not None:
+        value = other
+    return value
+
+
 def _block(
-    ops: Sequence[GEOp],
-    alias: Mapping[SSAValue, SSAValue],
-    results: Collection[SSAValue] | None,
+    ops: Sequence[GEOp], alias: Mapping[SSAValue, SSAValue], results: Collection[SSAValue]
 ) -> Block:
     """Returns a copy of the ops, which have no regions, as the body of a kernel."""
-
-    def resolved(value: SSAValue) -> SSAValue:
-        while (other := alias.get(value)) is not None:
-            value = other
-        return value
-
     made = {result for op in ops for result in op.results}
-    read = dict.fromkeys([resolved(operand) for op in ops for operand in operands_of(op)])
+    read = dict.fromkeys([_resolved(v, alias) for op in ops for v in operands_of(op)])
     constants = {v: v.owner for v in read if isinstance(v.owner, ConstantOp) and _is_short(v)}
     outside = [value for value in read if value not in made and value not in constants]
     block = Block(arg_types=[value.type for value in outside])
@@ -150,14 +133,12 @@ def _block(
         mapping[value] = copy.result
     for op in ops:
         copy = type(op).create(  # names and locations make no tiles
-            operands=[mapping[resolved(operand)] for operand in operands_of(op)],
+            operands=[mapping[_resolved(operand, alias)] for operand in operands_of(op)],
             result_types=[result.type for result in op.results],
             properties=op.properties,
             attributes=op.attributes,
         )
         block.add_op(copy)
         mapping.update(zip(op.results, copy.results, strict=True))
-    if results is None:
-        results = [value for op in ops for value in op.results if value not in read]
-    block.add_op(YieldOp(*(mapping[resolved(value)] for value in results)))
+    block.add_op(YieldOp(*(mapping[_resolved(value, alias)] for value in results)))
     return block

@@ -32,6 +32,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ge_dialect import remarks
+from ge_dialect.ge.access import ops_of
 from ge_dialect.ge.greatest import at_greatest, byte_size
 from ge_dialect.ge.pieces import ConcatOp, SliceOp, SplitOp
 from ge_dialect.ge.structure import IfOp, LoopOp
@@ -117,16 +118,17 @@ class Marker:
 
         Nobody asks for that of a function, so that one with nothing to mark is not weighed.
         """
+        ops = ops_of(block)
         workspaces: dict[Operation, int] = {
             op: max(self.mark(region.block) for region in op.regions)
-            for op in block.ops
+            for op in ops
             if isinstance(op, IfOp | LoopOp)
         }
-        for op in block.ops:
-            unmark(op)
-        if isinstance(block.parent_op(), FuncOp) and not any(
-            isinstance(op, ConcatOp | SplitOp | SliceOp) for op in block.ops
-        ):
+        for op in ops:
+            if op.attributes:
+                unmark(op)
+        movers = [op for op in ops if isinstance(op, ConcatOp | SplitOp | SliceOp)]
+        if isinstance(block.parent_op(), FuncOp) and not movers:
             return 0
         before = self._peak(block, workspaces)
         choices = self._choices(block)
