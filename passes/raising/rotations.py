@@ -108,6 +108,8 @@ def pairs_within(value: SSAValue) -> Iterator[Joined]:
 def _joined_columns(op: ReshapeOp) -> Joined | None:
     if not isinstance(concat := op.input.owner, ConcatOp):
         return None
+    if min(len(value_shape(concat.result)), len(value_shape(op.result)) + 1) < 2:
+        return None
     *rows, size, pair = value_shape(concat.result)
     if len(concat.inputs) != 2 or concat.dimension != len(rows) + 1 or pair != 2:
         return None
