@@ -17,6 +17,7 @@ from ge_dialect.passes.raising.attention import RaiseAttention
 from ge_dialect.passes.raising.casts import AbsorbWidening
 from ge_dialect.passes.raising.computed_masks import SimplifyComputedMask
 from ge_dialect.passes.raising.constant_masks import SimplifyConstantMask
+from ge_dialect.passes.raising.einsum import PlainEinsum
 from ge_dialect.passes.raising.gelu import RaiseGelu
 from ge_dialect.passes.raising.gemm import PlainGemm
 from ge_dialect.passes.raising.group_norm import RaiseGroupNorm
@@ -62,6 +63,7 @@ _CLASSES: tuple[type[Raise], ...] = (
     RaiseHardSigmoid,
     RaiseSoftplus,
     PlainGemm,
+    PlainEinsum,
 )
 
 _ALWAYS = tuple(pattern for pattern in _CLASSES if pattern is not AssumeKeptKeys)
