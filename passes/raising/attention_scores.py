@@ -6,16 +6,17 @@ Scale, soft cap, masks, casts and reshapes lie on it, in any order that one atte
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import inf
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import f32, f64
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ge_dialect.ge.activations import TanhOp
-from ge_dialect.ge.binary import AddOp, DivOp, MaximumOp, MulOp
+from ge_dialect.ge.binary import AddOp, DivOp, MaximumOp, MulOp, SubOp
 from ge_dialect.ge.contractions import MatmulOp
-from ge_dialect.ge.dtypes import is_float
+from ge_dialect.ge.dtypes import is_float, to_numpy
 from ge_dialect.ge.elementwise import CastOp, SelectOp
 from ge_dialect.ge.movement import BroadcastToOp, ReshapeOp
 from ge_dialect.ge.types import Shape, element_type_of, show_shape, value_shape
@@ -49,12 +50,22 @@ class Mask:
         value: A float tensor, or one of `i1`.
         lead: The dimensions of the scores where it applies, but the last two.
         fill: What dropped scores become.
+        factor: What a float tensor is multiplied by before it is added.
+        factor_type: The element type in which it is, None where the factor is 1.
     """
 
     kind: MaskKind
     value: SSAValue
     lead: Shape
     fill: float = -inf
+    factor: float = 1.0
+    factor_type: Attribute | None = None
+
+    def lowest(self) -> float:
+        """Returns the lowest number that is added, as far as it is known."""
+        if self.kind is not MaskKind.ADD:
+            return self.fill
+        return lowest(self.value) * self.factor if self.factor > 0 else -inf
 
 
 @dataclass(frozen=True)
@@ -131,9 +142,7 @@ def _factor(walk: _Walk, op: Operation) -> Scores | None:
         return _head_scale(walk, op)
     if (found := walk.scores(part[0])) is None:
         return None
-    if found.masks:
-        text = "the scores are scaled after the mask"
-        raise NearMissError(ReasonClass.ATTR, text, "scale after mask", "scale before mask")
+    found.masks = [_scaled_mask(mask, part[1], op.results[0]) for mask in found.masks]
     found.scale *= part[1]
     if found.softcap is not None:
         # c * tanh(s) is a cap of c on the scores c * s.
@@ -141,6 +150,37 @@ def _factor(walk: _Walk, op: Operation) -> Scores | None:
         if found.softcap <= 0:
             raise NearMissError(ReasonClass.CONST, "the soft cap is not positive", part[1], "> 0")
     return found
+
+
+def _scaled_mask(mask: Mask, factor: float, scores: SSAValue) -> Mask:
+    """Returns the mask of scores that were multiplied after it: `(s + m) * c = s * c + m * c`.
+
+    Raises:
+        NearMissError: The mask alone may overflow, or what it drops would not stay dropped.
+    """
+    element = element_type_of(scores)
+    if mask.kind is MaskKind.ADD:
+        if abs(factor) > 1 and _is_narrow(element):
+            text = "the scores are scaled after the mask, which may overflow alone"
+            raise NearMissError(ReasonClass.DTYPE, text, str(element), "f32 or f64")
+        return replace(mask, factor=mask.factor * factor, factor_type=element)
+    fill = mask.fill * factor if factor > 0 else inf
+    if fill != -inf and fill > ABSORBING:
+        text = "masked scores are scaled to what is not minus infinity"
+        raise NearMissError(ReasonClass.CONST, text, float(fill), "-inf")
+    return replace(mask, fill=_rounded(fill, element))
+
+
+def _is_narrow(element: Attribute) -> bool:
+    return element not in (f32, f64)
+
+
+def _rounded(number: float, element: Attribute) -> float:
+    """Returns a number as one of a type: beyond its greatest ones are infinities."""
+    import numpy as np
+
+    with np.errstate(over="ignore"):
+        return float(np.asarray(number).astype(to_numpy(element)))
 
 
 def _head_scale(walk: _Walk, op: Operation) -> Scores | None:
@@ -186,6 +226,17 @@ def _add(walk: _Walk, op: Operation) -> Scores | None:
     return None
 
 
+def _subtract(walk: _Walk, op: Operation) -> Scores | None:
+    """Scores less a number: that number, negated, is added."""
+    assert isinstance(op, SubOp)
+    if (found := walk.scores(op.lhs)) is None:
+        return None
+    lead = _expect_same_shape(op.lhs, op.result)
+    element = element_type_of(op.result)
+    found.masks.append(Mask(MaskKind.ADD, op.rhs, lead, factor=-1.0, factor_type=element))
+    return found
+
+
 def _select(walk: _Walk, op: Operation) -> Scores | None:
     assert isinstance(op, SelectOp)
     keep = (MaskKind.KEEP, op.on_true, op.on_false), (MaskKind.DROP, op.on_false, op.on_true)
@@ -194,7 +245,7 @@ def _select(walk: _Walk, op: Operation) -> Scores | None:
         if fill is None or (found := walk.scores(scores)) is None:
             continue
         lead = _expect_same_shape(scores, op.result)
-        narrow = str(element_type_of(op.result)) not in ("f32", "f64")
+        narrow = _is_narrow(element_type_of(op.result))
         if fill != -inf and (narrow or fill > ABSORBING):
             text = "masked scores are not minus infinity"
             raise NearMissError(ReasonClass.CONST, text, float(fill), "-inf")
@@ -210,13 +261,11 @@ def _floor(walk: _Walk, op: Operation) -> Scores | None:
         floor = uniform_value(_narrow(other))
         if floor is None or (found := walk.scores(scores)) is None:
             continue
-        narrow = str(element_type_of(op.result)) not in ("f32", "f64")
+        narrow = _is_narrow(element_type_of(op.result))
         if value_shape(scores) != value_shape(op.result) or narrow or floor > ABSORBING:
             text = "scores have a floor that may be reached"
             raise NearMissError(ReasonClass.CONST, text, float(floor), f"{ABSORBING} or less, f32")
-        low = sum(
-            lowest(mask.value) if mask.kind is MaskKind.ADD else mask.fill for mask in found.masks
-        )
+        low = sum(mask.lowest() for mask in found.masks)
         if low < floor:
             text = "masks may take scores below their floor"
             raise NearMissError(ReasonClass.CONST, text, low, f"{floor} or more")
@@ -252,6 +301,7 @@ _STEPS: dict[type[Operation], Callable[[_Walk, Operation], Scores | None]] = {
     DivOp: _factor,
     TanhOp: _tanh,
     AddOp: _add,
+    SubOp: _subtract,
     SelectOp: _select,
     MaximumOp: _floor,
     CastOp: _cast,

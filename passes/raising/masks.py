@@ -7,7 +7,7 @@ from math import inf
 
 from xdsl.ir import Attribute, SSAValue
 
-from ge_dialect.ge.binary import AddOp, AndOp
+from ge_dialect.ge.binary import AddOp, AndOp, MulOp
 from ge_dialect.ge.constants import float_constant
 from ge_dialect.ge.elementwise import CastOp, SelectOp
 from ge_dialect.ge.types import Shape, element_type_of, value_shape
@@ -20,10 +20,11 @@ from ge_dialect.passes.raising.heads import Chain, mask_to_heads
 def as_truth(mask: Mask) -> Mask:
     """Returns an added `select(c, 0, -inf)` as the mask that keeps what c says; others unchanged.
 
-    Exact: a finite score plus 0 is the score, and plus minus infinity it is that.
+    Exact: a finite score plus 0 is the score, and plus minus infinity it is that; a factor greater
+    than 0 changes neither.
     """
     op = mask.value.owner
-    if mask.kind is not MaskKind.ADD or not isinstance(op, SelectOp):
+    if mask.kind is not MaskKind.ADD or not isinstance(op, SelectOp) or mask.factor <= 0:
         return mask
     choice = uniform_value(op.on_true), uniform_value(op.on_false)
     if choice not in ((0, -inf), (-inf, 0)) or value_shape(op.condition) != value_shape(op.result):
@@ -70,9 +71,17 @@ def _truth(chain: Chain, mask: Mask, value: SSAValue) -> SSAValue:
 
 def _added(chain: Chain, mask: Mask, value: SSAValue, element_type: Attribute) -> SSAValue:
     if mask.kind is MaskKind.ADD:
-        same = element_type_of(value) == element_type
-        return value if same else chain.add(CastOp(value, element_type))
+        if mask.factor_type is not None:
+            value = _cast(chain, value, mask.factor_type)
+            factor = chain.add(float_constant(mask.factor, mask.factor_type))
+            value = chain.add(MulOp(value, factor))
+        return _cast(chain, value, element_type)
     zero = chain.add(float_constant(0.0, element_type))
     fill = chain.add(float_constant(mask.fill, element_type))
     keep = mask.kind is MaskKind.KEEP
     return chain.add(SelectOp(value, zero if keep else fill, fill if keep else zero))
+
+
+def _cast(chain: Chain, value: SSAValue, element_type: Attribute) -> SSAValue:
+    same = element_type_of(value) == element_type
+    return value if same else chain.add(CastOp(value, element_type))
