@@ -33,6 +33,7 @@ from ge_dialect.passes.raising.rotary import (
     RaiseRotary,
     RaiseRotaryParts,
 )
+from ge_dialect.passes.raising.shared_weights import JoinValues
 from ge_dialect.passes.raising.silu import RaiseSilu
 from ge_dialect.passes.raising.softmax import AbsorbMaximum, RaiseSoftmax
 from ge_dialect.passes.raising.softplus import RaiseSoftplus
@@ -45,6 +46,7 @@ _CLASSES: tuple[type[Raise], ...] = (
     AbsorbBias,
     RaiseGelu,
     RaiseSilu,
+    JoinValues,
     RaiseAttention,
     AbsorbGroupedHeads,
     AbsorbWidening,
