@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -71,10 +71,12 @@ class _Contraction(Found):
         order = [label for label in self.lead if label in term.labels]
         order += [label for group in groups for label in group]
         value = _transposed(chain, term.value, term.labels, order)
-        lead = ((label,) if label in term.labels else () for label in self.lead)
+        lead = [(label,) if label in term.labels else () for label in self.lead]
+        while lead and not lead[0]:  # a product broadcasts what is not there
+            lead.pop(0)
         return chain.reshape(value, self._shape([*lead, *groups]))
 
-    def _shape(self, groups: Sequence[Labels]) -> Shape:
+    def _shape(self, groups: Iterable[Labels]) -> Shape:
         return tuple(known_product([self.sizes[label] for label in group]) for group in groups)
 
 
@@ -150,7 +152,9 @@ def _contraction(
     return _Contraction(left, right, *parts, summed, output, sizes, ops=[op])
 
 
-def _in_place(output: Labels, rows: Labels, columns: Labels) -> tuple[Labels, Labels, Labels] | None:
+def _in_place(
+    output: Labels, rows: Labels, columns: Labels
+) -> tuple[Labels, Labels, Labels] | None:
     """Returns the result's letters as leading ones, rows and columns where that is their order."""
     end = _start_of(output, columns)
     start = _start_of(output[:end], rows)

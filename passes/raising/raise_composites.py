@@ -35,7 +35,7 @@ from ge_dialect.passes.raising.rotary import (
 )
 from ge_dialect.passes.raising.shared_weights import JoinValues
 from ge_dialect.passes.raising.silu import RaiseSilu
-from ge_dialect.passes.raising.softmax import AbsorbMaximum, RaiseSoftmax
+from ge_dialect.passes.raising.softmax import AbsorbMaximum, RaiseLogSoftmax, RaiseSoftmax
 from ge_dialect.passes.raising.softplus import RaiseSoftplus
 
 _CLASSES: tuple[type[Raise], ...] = (
@@ -60,6 +60,7 @@ _CLASSES: tuple[type[Raise], ...] = (
     RaiseRotaryParts,
     AbsorbRestOfFeatures,
     RaiseSoftmax,
+    RaiseLogSoftmax,
     AbsorbMaximum,
     RaiseHardSwish,
     RaiseHardSigmoid,

@@ -1,18 +1,26 @@
-"""Softmax out of maximum, difference, exponential, sum and quotient."""
+"""Softmax out of maximum, difference, exponential, sum and quotient, or of its logarithm."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
 
+from xdsl.dialects.builtin import f32, f64
 from xdsl.ir import Operation, SSAValue
 
+from ge_dialect import remarks
 from ge_dialect.ge.binary import DivOp, SubOp
-from ge_dialect.ge.reductions import ReduceMaxOp, ReduceSumOp, SoftmaxOp
-from ge_dialect.ge.types import value_shape
+from ge_dialect.ge.reductions import (
+    LogSoftmaxOp,
+    ReduceLogSumExpOp,
+    ReduceMaxOp,
+    ReduceSumOp,
+    SoftmaxOp,
+)
+from ge_dialect.ge.types import element_type_of, value_shape
 from ge_dialect.ge.unary import ExpOp
 from ge_dialect.passes.near_miss import NearMissError
-from ge_dialect.passes.raising.match import Found, Raise
+from ge_dialect.passes.raising.match import NAME, Found, Raise
 from ge_dialect.passes.values import owner
 from ge_dialect.remarks import ReasonClass
 
@@ -74,3 +82,35 @@ class AbsorbMaximum(Raise):
         if list(most.reduced_axes) != [op.axis.value.data % rank] or not bool(most.keepdims):
             return None
         return _Softmax(difference.lhs, op.axis.value.data, ops=[op], feeders=[difference, most])
+
+
+class RaiseLogSoftmax(Raise):
+    """`exp(x - log(sum(exp(x))))` and `exp(log_softmax(x))` -> `softmax(x)`, of f32 and wider.
+
+    In narrower types the logarithm was rounded, which shows in what it is subtracted from.
+    """
+
+    roots = (ExpOp,)
+    reads = (SubOp, LogSoftmaxOp)
+    composite: ClassVar = "softmax"
+
+    def find(self, op: Operation) -> Found | None:
+        assert isinstance(op, ExpOp)
+        if (logarithm := owner(op.input, LogSoftmaxOp)) is not None:
+            found = _Softmax(logarithm.input, logarithm.axis.value.data, ops=[op, logarithm])
+        else:
+            difference = owner(op.input, SubOp)
+            total = None if difference is None else owner(difference.rhs, ReduceLogSumExpOp)
+            if difference is None or total is None or total.input is not difference.lhs:
+                return None
+            if len(total.reduced_axes) != 1 or not bool(total.keepdims):
+                return None
+            axis, ops = total.reduced_axes[0], list[Operation]([op, difference])
+            found = _Softmax(difference.lhs, axis, ops=ops, feeders=[total])
+        if element_type_of(op.result) not in (f32, f64):
+            text = "the logarithm of the sum is rounded to a narrow type"
+            found_type = str(element_type_of(op.result))
+            raise NearMissError(ReasonClass.DTYPE, text, found_type, "f32 or f64")
+        text = "scores are taken to be no plus infinity: all weights of their row become NaN"
+        remarks.analysis(NAME, type(self).__name__, op, text)
+        return found

@@ -21,18 +21,6 @@ func.func @axis(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x8x6xf32>, %v: tensor<2x4
   func.return %o : tensor<2x4x6x8xf32>
 }
 
-// REMARK: the scores are scaled after the mask (found scale after mask, wanted scale before mask) [ATTR]
-func.func @scaled_mask(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x8x6xf32>, %v: tensor<2x4x6x8xf32>,
-    %m: tensor<6x6xf32>) -> tensor<2x4x6x8xf32> {
-  %c = ge.constant dense<0.25> : tensor<f32>
-  %a = ge.matmul %q, %k : (tensor<2x4x6x8xf32>, tensor<2x4x8x6xf32>) -> tensor<2x4x6x6xf32>
-  %b = ge.add %a, %m : (tensor<2x4x6x6xf32>, tensor<6x6xf32>) -> tensor<2x4x6x6xf32>
-  %s = ge.mul %b, %c : (tensor<2x4x6x6xf32>, tensor<f32>) -> tensor<2x4x6x6xf32>
-  %p = ge.softmax %s axis -1 : (tensor<2x4x6x6xf32>) -> tensor<2x4x6x6xf32>
-  %o = ge.matmul %p, %v : (tensor<2x4x6x6xf32>, tensor<2x4x6x8xf32>) -> tensor<2x4x6x8xf32>
-  func.return %o : tensor<2x4x6x8xf32>
-}
-
 // REMARK: masked scores are not minus infinity (found -10000.0, wanted -inf) [CONST]
 func.func @finite_fill(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x8x6xf32>, %v: tensor<2x4x6x8xf32>,
     %m: tensor<6x6xi1>) -> tensor<2x4x6x8xf32> {
