@@ -14,12 +14,18 @@ from ge_dialect.ge.activations import HardSigmoidOp, SigmoidOp, SoftplusOp, Tanh
 from ge_dialect.ge.binary import AddOp, DivOp, MulOp, PowOp, SubOp
 from ge_dialect.ge.channel_normalization import InstanceNormOp
 from ge_dialect.ge.constants import constant_scalar
-from ge_dialect.ge.contractions import MatmulOp
+from ge_dialect.ge.contractions import EinsumOp, MatmulOp
 from ge_dialect.ge.dropout import DropoutOp
 from ge_dialect.ge.elementwise import CastOp, ClipOp, SelectOp
 from ge_dialect.ge.movement import ReshapeOp
 from ge_dialect.ge.pieces import ConcatOp
-from ge_dialect.ge.reductions import ReduceMeanOp, ReduceSumOp, SoftmaxOp
+from ge_dialect.ge.reductions import (
+    LogSoftmaxOp,
+    ReduceLogSumExpOp,
+    ReduceMeanOp,
+    ReduceSumOp,
+    SoftmaxOp,
+)
 from ge_dialect.ge.unary import ErfOp, ExpOp, NegOp, ReciprocalOp, RsqrtOp, SqrtOp
 
 _PASSING = (CastOp, ReshapeOp, SelectOp, DropoutOp)
@@ -38,11 +44,11 @@ def _users(value: SSAValue) -> list[Operation]:
 
 
 def _attention(op: Operation) -> str | None:
-    """Weights that a product takes on its left."""
+    """Weights that a product takes on its left, or a sum over letters."""
     waiting = [op.results[0]]
     for value in waiting:
         for user in _users(value):
-            if isinstance(user, MatmulOp) and user.lhs is value:
+            if (isinstance(user, MatmulOp) and user.lhs is value) or isinstance(user, EinsumOp):
                 return "flash_attention"
             if isinstance(user, _PASSING) and len(waiting) < 16:
                 waiting.append(user.results[0])
@@ -125,6 +131,13 @@ def _softmax(op: Operation) -> str | None:
     return "softmax" if total.input is op.lhs else None
 
 
+def _exponential(op: Operation) -> str | None:
+    """The exponential of a logarithm of softmax."""
+    inner = op.operands[0].owner
+    logarithm = isinstance(inner, SubOp) and isinstance(inner.rhs.owner, ReduceLogSumExpOp)
+    return "softmax" if logarithm or isinstance(inner, LogSoftmaxOp) else None
+
+
 def _softplus(op: Operation) -> str | None:
     return "softplus" if any(isinstance(x.owner, SoftplusOp) for x in op.operands[1:]) else None
 
@@ -142,5 +155,6 @@ _TESTS: dict[type[Operation], Callable[[Operation], str | None]] = {
     ClipOp: _clip,
     ConcatOp: _rotary,
     DivOp: _softmax,
+    ExpOp: _exponential,
     SelectOp: _softplus,
 }

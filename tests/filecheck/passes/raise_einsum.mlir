@@ -52,6 +52,17 @@ func.func @swapped(%a: tensor<6x4xf32>, %b: tensor<5x4xf32>) -> tensor<5x6xf32> 
   func.return %r : tensor<5x6xf32>
 }
 
+// CHECK-LABEL: func.func @symbolic
+// CHECK: ge.matmul %{{.*}}, %{{.*}} : (tensor<2x?x?x4xf32, #ge.dims<"h", "s">>,
+// CHECK-NEXT: func.return
+func.func @symbolic(%a: tensor<?x2x?x4xf32, #ge.dims<"s", "h">>,
+    %b: tensor<?x2x?x4xf32, #ge.dims<"t", "h">>) -> tensor<2x?x?x?xf32, #ge.dims<"h", "s", "t">> {
+  %r = ge.einsum "ibnd,jbnd->bnij"(%a, %b)
+    : (tensor<?x2x?x4xf32, #ge.dims<"s", "h">>, tensor<?x2x?x4xf32, #ge.dims<"t", "h">>)
+    -> tensor<2x?x?x?xf32, #ge.dims<"h", "s", "t">>
+  func.return %r : tensor<2x?x?x?xf32, #ge.dims<"h", "s", "t">>
+}
+
 // CHECK-LABEL: func.func @no_columns
 // CHECK-NEXT: ge.einsum
 func.func @no_columns(%a: tensor<2x3x4xf32>, %b: tensor<2x4xf32>) -> tensor<2x3xf32> {
