@@ -99,7 +99,8 @@ class PlainEinsum(Raise):
     """`einsum "ibnd,jbnd->bnij"(a, b)` -> `matmul(transpose(a), transpose(b))`.
 
     Where both operands have letters of their own, every letter of one operand is in the result,
-    and letters that both have and the result lacks are summed.
+    and letters that both have and the result lacks are summed. Not where the rows would have to be
+    transposed, and the result back again.
     """
 
     roots = (EinsumOp,)
@@ -148,7 +149,10 @@ def _contraction(
     if not rows or not columns:
         return None
     lead = tuple(label for label in output if label in left.labels and label in right.labels)
-    parts = _in_place(output, rows, columns) or (lead, rows, columns)
+    parts = _in_place(output, rows, columns)
+    if parts is None and left.labels != (*lead, *rows, *summed):
+        return None  # what comes and what goes would both be transposed
+    parts = parts or (lead, rows, columns)
     return _Contraction(left, right, *parts, summed, output, sizes, ops=[op])
 
 

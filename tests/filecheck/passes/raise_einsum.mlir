@@ -97,3 +97,11 @@ func.func @size_of_one(%a: tensor<1x3x4xf32>, %b: tensor<2x4x5xf32>) -> tensor<2
   %r = ge.einsum "bij,bjk->bik"(%a, %b) : (tensor<1x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
   func.return %r : tensor<2x3x5xf32>
 }
+
+// Rows and result would be transposed.
+// CHECK-LABEL: func.func @there_and_back
+// CHECK-NEXT: ge.einsum
+func.func @there_and_back(%a: tensor<2x3x4x5xf32>, %b: tensor<4x6x5xf32>) -> tensor<2x3x4x6xf32> {
+  %r = ge.einsum "bhwc,wkc->bhwk"(%a, %b) : (tensor<2x3x4x5xf32>, tensor<4x6x5xf32>) -> tensor<2x3x4x6xf32>
+  func.return %r : tensor<2x3x4x6xf32>
+}
