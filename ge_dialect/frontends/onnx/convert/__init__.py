@@ -32,6 +32,9 @@ FAMILIES = (
     "spectral",
     "trees",
     "contrib",
+    "contrib_attention",
+    "contrib_grouped_attention",
+    "contrib_blocks",
     "old_forms",
 )
 """Modules of this package, each of which registers its converters when imported."""
