@@ -31,6 +31,7 @@ FAMILIES = (
     "recurrent",
     "spectral",
     "trees",
+    "ml",
     "contrib",
     "contrib_attention",
     "contrib_grouped_attention",
