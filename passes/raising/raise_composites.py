@@ -25,6 +25,7 @@ from ge_dialect.passes.raising.hard import RaiseHardSigmoid, RaiseHardSwish
 from ge_dialect.passes.raising.layer_norm import RaiseLayerNorm
 from ge_dialect.passes.raising.match import NAME, Raise
 from ge_dialect.passes.raising.normalization import AbsorbBias, AbsorbScale
+from ge_dialect.passes.raising.quantized import RaiseQuantizedProduct
 from ge_dialect.passes.raising.queries import AbsorbScales, SpreadGroupedQueries
 from ge_dialect.passes.raising.rms_norm import AbsorbCasts, RaiseRMSNorm
 from ge_dialect.passes.raising.rotary import (
@@ -37,6 +38,7 @@ from ge_dialect.passes.raising.softmax import RaiseSoftmax
 from ge_dialect.passes.raising.softplus import RaiseSoftplus
 
 _CLASSES: tuple[type[Raise], ...] = (
+    RaiseQuantizedProduct,
     RaiseLayerNorm,
     RaiseRMSNorm,
     AbsorbCasts,
