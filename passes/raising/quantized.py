@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ge_dialect.ge.activations import ReluOp
 from ge_dialect.ge.binary import AddOp, MaximumOp, MulOp
-from ge_dialect.ge.constants import array_constant, constant_array, constant_attr
+from ge_dialect.ge.constants import array_constant, constant_array, constant_attr, constant_scalar
 from ge_dialect.ge.contractions import GemmOp, MatmulOp
 from ge_dialect.ge.convolution import ConvOp
 from ge_dialect.ge.dtypes import is_integer, to_numpy
@@ -121,7 +121,11 @@ class _FoundProduct(Found):
             zero = chain.reshape(zero, ())
         element_type = element_type_of(quantize.result)
         multiplier = self._columns(chain, scale.astype("float32"))
-        levels = chain.add(RequantizeOp(sums, multiplier, zero, element_type=element_type))
+        # Only an odd zero point makes another level even, where that of a half goes.
+        last = _zero_of(quantize) % 2 == 1
+        levels = chain.add(
+            RequantizeOp(sums, multiplier, zero, element_type=element_type, zero_point_last=last)
+        )
         if self.tail.relu and not _is_lowest(quantize):
             if zero is None:
                 import numpy as np
@@ -138,25 +142,29 @@ class _FoundProduct(Found):
         return chain.add(array_constant(numbers.reshape(shape)))
 
 
+def _zero_of(quantize: QuantizeLinearOp) -> int:
+    """Returns the zero point of a quantisation that has a constant one, or none."""
+    if quantize.zero_point is None:
+        return 0
+    zero = constant_scalar(quantize.zero_point)
+    assert zero is not None
+    return int(zero)
+
+
 def _is_lowest(quantize: QuantizeLinearOp) -> bool:
     """Whether what is below 0 is below the lowest level as well."""
-    import numpy as np
+    import ml_dtypes
 
     dtype = to_numpy(element_type_of(quantize.result))
-    zero = 0
-    if quantize.zero_point is not None:
-        found = constant_array(quantize.zero_point, 1)
-        assert found is not None
-        zero = int(found.reshape(()))
-    return zero == np.iinfo(dtype).min
+    return _zero_of(quantize) == ml_dtypes.iinfo(dtype).min
 
 
 class RaiseQuantizedProduct(Raise):
     """`quantize(conv(dequantize(x), dequantize(w), b))` -> `requantize(conv_integer(x, w) + b)`
 
     So are products of matrices, also with a relu. Without a quantisation, or with a bias that is no
-    multiple of the scale of the sums, a product by constants is `conv_integer(x, w) * scale + b`. Sums
-    of bytes are exact, so that only roundings differ.
+    multiple of the scale of the sums, a product by constants is `conv_integer(x, w) * scale + b`.
+    Sums of bytes are exact, so that only roundings differ.
     """
 
     roots = (ConvOp, MatmulOp, GemmOp)

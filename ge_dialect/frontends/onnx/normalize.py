@@ -109,7 +109,7 @@ def inline_functions(model: onnx.ModelProto) -> onnx.ModelProto:
             for an opset that cannot be converted to the model's (GE0214).
     """
     _check_growth(model)
-    _align_opsets(model)
+    align_opsets(model)
     try:
         inlined = onnx.inliner.inline_local_functions(model, convert_version=True)
     except _INLINER_ERRORS as error:
@@ -121,7 +121,7 @@ def inline_functions(model: onnx.ModelProto) -> onnx.ModelProto:
     return inlined
 
 
-def _align_opsets(model: onnx.ModelProto) -> None:
+def align_opsets(model: onnx.ModelProto) -> None:
     """Gives functions the model's operator sets where their operators are the same in both.
 
     The conversion of what remains is ONNX's, which does not know every operator.

@@ -123,3 +123,17 @@ func.func @deep(%x: tensor<1x33026xi8>, %w: tensor<33026x2xi8>) -> tensor<1x2xi8
     : (tensor<1x2xf32>, tensor<f32>, tensor<i8>) -> tensor<1x2xi8>
   func.return %q : tensor<1x2xi8>
 }
+
+// A half goes to another level where the zero point is odd.
+// CHECK-LABEL: func.func @odd
+// CHECK: ge.requantize %{{.*}}, %{{.*}} zero_point %{{.*}} zero_point_last
+func.func @odd(%x: tensor<3x4xi8>, %w: tensor<4x2xi8>) -> tensor<3x2xui8> {
+  %s = ge.constant dense<0.5> : tensor<f32>
+  %z = ge.constant dense<7> : tensor<ui8>
+  %d = ge.dequantize_linear %x, %s axis 1 block_size 0 : (tensor<3x4xi8>, tensor<f32>) -> tensor<3x4xf32>
+  %e = ge.dequantize_linear %w, %s axis 1 block_size 0 : (tensor<4x2xi8>, tensor<f32>) -> tensor<4x2xf32>
+  %m = ge.matmul %d, %e : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
+  %q = ge.quantize_linear %m, %s zero_point %z axis 1 block_size 0
+    : (tensor<3x2xf32>, tensor<f32>, tensor<ui8>) -> tensor<3x2xui8>
+  func.return %q : tensor<3x2xui8>
+}
