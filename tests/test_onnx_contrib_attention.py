@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
@@ -25,8 +26,14 @@ def split(x: Array, heads: int = H) -> Array:
     return x.reshape(*x.shape[:2], heads, -1).transpose(0, 2, 1, 3)
 
 
-def attended(q: Array, k: Array, v: Array, mask: Array | float = 0.0) -> Array:
-    """Softmax of scores plus `mask`, by heads; key heads are repeated."""
+def heads(projected: Array) -> list[Array]:
+    """Queries, keys and values side by side, split into heads."""
+    return [split(part) for part in np.split(projected, 3, axis=-1)]
+
+
+def attended(parts: Sequence[Array], mask: Any = 0.0) -> Array:
+    """Softmax of scores of queries and keys plus `mask`, times values; key heads are repeated."""
+    q, k, v = parts
     k, v = (np.repeat(x, q.shape[1] // x.shape[1], axis=1) for x in (k, v))
     scores = q @ k.swapaxes(-1, -2) / sqrt(q.shape[-1]) + mask
     weights = np.exp(scores - scores.max(-1, keepdims=True))
@@ -61,20 +68,20 @@ PAIRS = np.tri(S, S, 1, dtype=np.int32)[None].repeat(B, 0)
 @pytest.mark.parametrize("unidirectional", [0, 1])
 def test_attention_projects_and_masks(mask: Array | None, kept: Array, unidirectional: int):
     x = f32(B, S, X)
-    options = {"num_heads": H, "unidirectional": unidirectional}
+    options: dict[str, Any] = {"num_heads": H, "unidirectional": unidirectional}
     (found,) = run("Attention", [x, WEIGHT, BIAS, mask], **options)
-    parts = np.split(x @ WEIGHT + BIAS, 3, axis=-1)
-    added = np.where(kept, 0, FILLER) + (causal(S, S) if unidirectional else 0)
-    np.testing.assert_allclose(found, attended(*map(split, parts), added), **CLOSE)
+    parts = heads(x @ WEIGHT + BIAS)
+    added: Any = np.where(kept, 0, FILLER) + (causal(S, S) if unidirectional else 0)
+    np.testing.assert_allclose(found, attended(parts, added), **CLOSE)
 
 
 def test_attention_goes_on_from_its_cache():
     x, past, bias = f32(B, S, X), f32(2, B, H, 3, D), f32(1, H, S, S + 3)
     inputs = [x, WEIGHT, BIAS, None, past, bias]
     found, present = run("Attention", inputs, "y p", num_heads=H, unidirectional=1)
-    q, k, v = map(split, np.split(x @ WEIGHT + BIAS, 3, axis=-1))
+    q, k, v = heads(x @ WEIGHT + BIAS)
     k, v = (np.concatenate(pair, axis=2) for pair in ((past[0], k), (past[1], v)))
-    np.testing.assert_allclose(found, attended(q, k, v, bias + causal(S, S + 3)), **CLOSE)
+    np.testing.assert_allclose(found, attended([q, k, v], bias + causal(S, S + 3)), **CLOSE)
     np.testing.assert_allclose(present, np.stack([k, v]), **CLOSE)
 
 
@@ -86,9 +93,9 @@ def test_quantized_attention_scales_its_sums():
     inputs: list[Array | None] = [x, w, BIAS, *map(np.asarray, scales), LENGTHS]
     (found,) = run("QAttention", [*inputs, *map(np.asarray, zeros)], num_heads=H)
     sums = (x.astype(np.int64) - 120) @ (w.astype(np.int64) - 3)
-    parts = np.split(sums * np.float64(0.02) * 0.01 + BIAS, 3, axis=-1)
-    mask = np.where(KEPT[:, None, None], 0, FILLER)
-    np.testing.assert_allclose(found, attended(*map(split, parts), mask), **CLOSE)
+    parts = heads(sums * np.float64(0.02) * 0.01 + BIAS)
+    mask: Any = np.where(KEPT[:, None, None], 0, FILLER)
+    np.testing.assert_allclose(found, attended(parts, mask), **CLOSE)
 
 
 def test_heads_may_have_biases_masks_and_other_keys():
@@ -100,20 +107,20 @@ def test_heads_may_have_biases_masks_and_other_keys():
     biases = np.split(bias, [X, 2 * X])
     parts = [split(x + b) for x, b in zip((q, k, v), biases, strict=True)]
     mask = np.where(kept[:, None, None], 0, FILLER) + added
-    np.testing.assert_allclose(found, attended(*parts, mask), **CLOSE)
+    np.testing.assert_allclose(found, attended(parts, mask), **CLOSE)
 
 
 def test_heads_may_come_packed_or_from_a_cache():
     q, k, v = f32(B, S, X), f32(B, H, T, D), f32(B, H, T, D)
     bias = f32(3 * X)
     (found,) = run("MultiHeadAttention", [q, k, v, bias], num_heads=H)
-    np.testing.assert_allclose(found, attended(split(q + bias[:X]), k, v), **CLOSE)
+    np.testing.assert_allclose(found, attended([split(q + bias[:X]), k, v]), **CLOSE)
     packed = np.stack([x.transpose(0, 2, 1, 3) for x in (k, v)], axis=3)
     (found,) = run("MultiHeadAttention", [q, packed], num_heads=H)
-    np.testing.assert_allclose(found, attended(split(q), k, v), **CLOSE)
+    np.testing.assert_allclose(found, attended([split(q), k, v]), **CLOSE)
     packed = np.stack([split(q).transpose(0, 2, 1, 3)] * 3, axis=3)
     (found,) = run("MultiHeadAttention", [packed], num_heads=H, unidirectional=1)
-    np.testing.assert_allclose(found, attended(*[split(q)] * 3, causal(S, S)), **CLOSE)
+    np.testing.assert_allclose(found, attended([split(q)] * 3, causal(S, S)), **CLOSE)
 
 
 GROUPS, KEYS = 4, 2
@@ -164,7 +171,7 @@ def test_groups_of_queries_share_keys_and_a_cache(
         mask = causal(rows, total)
         if window > 0:
             mask = np.where(np.arange(total) > places.T - window, mask, -np.inf)
-        want = attended(rotated(split(q[one], GROUPS), places), keys, values, mask)
+        want = attended([rotated(split(q[one], GROUPS), places), keys, values], mask)
         np.testing.assert_allclose(found[one], want, **CLOSE)
         np.testing.assert_allclose(present[0][one, :, :total], keys, **CLOSE)
         np.testing.assert_allclose(present[1][one, :, :total], values, **CLOSE)
@@ -176,13 +183,13 @@ def test_a_cache_may_be_longer_than_its_keys():
     ends, total = np.array([4], np.int32), np.array(5, np.int32)
     inputs = [packed, None, None, *caches, ends, total]
     q, k, v = np.split(packed, [GROUPS * D, (GROUPS + KEYS) * D], axis=-1)
-    options = {"num_heads": GROUPS, "kv_num_heads": KEYS}
+    options: dict[str, Any] = {"num_heads": GROUPS, "kv_num_heads": KEYS}
     found, keys, _ = run("GroupQueryAttention", inputs, "y k v", **options)
     old = [
         np.concatenate([cache[:, :, :4], split(x, KEYS)], axis=2)
         for cache, x in zip(caches, (k, v), strict=True)
     ]
-    np.testing.assert_allclose(found, attended(split(q, GROUPS), *old), **CLOSE)
+    np.testing.assert_allclose(found, attended([split(q, GROUPS), *old]), **CLOSE)
     np.testing.assert_allclose(keys[:, :, :5], old[0], **CLOSE)
 
 

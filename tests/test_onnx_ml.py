@@ -9,12 +9,11 @@ import numpy.typing as npt
 import onnx
 import pytest
 from onnx import helper
-from onnx.reference import ReferenceEvaluator
 
 from ge_dialect.frontends.onnx.importer import import_onnx
 from ge_dialect.interpreters.functions import run_function
 from ge_dialect.tools.api import compile
-from tests.onnx_models import names_of
+from tests.onnx_models import names_of, reference
 
 Array = npt.NDArray[Any]
 RNG = np.random.default_rng(5)
@@ -69,7 +68,7 @@ def test_an_operator_is_made_of_tensor_operators(
     assert all(name.startswith("ge.") for name in names_of(module))
     (found,) = run_function(module, inputs)
     feeds = {f"x{i}": x for i, x in enumerate(inputs)}
-    (wanted,) = ReferenceEvaluator(proto).run(None, feeds)
+    (wanted,) = reference(proto, feeds)
     assert np.shape(found) == np.shape(wanted)
     np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
 
@@ -88,7 +87,7 @@ def test_a_classifier_gives_labels_and_scores(mode: str):
     module = import_onnx(proto)
     assert all(name.startswith("ge.") for name in names_of(module))
     label, scores = run_function(module, [X])
-    wanted = ReferenceEvaluator(proto).run(None, {"x0": X})
+    wanted = reference(proto, {"x0": X})
     np.testing.assert_array_equal(label, wanted[0])
     np.testing.assert_allclose(scores, wanted[1], rtol=1e-5, atol=1e-6)
 
@@ -134,6 +133,6 @@ def test_what_a_classifier_on_the_host_gives_has_a_shape(op: str, attributes: di
     proto = built(op, [X], "y z", **attributes)
     label, scores = compile(proto).run({"x0": X}).values()
     assert label.shape == (5,) and scores.shape == (5, 2)
-    wanted = ReferenceEvaluator(proto).run(None, {"x0": X})
+    wanted = reference(proto, {"x0": X})
     assert label.tolist() == np.asarray(wanted[0]).tolist()
     np.testing.assert_allclose(scores, wanted[1], rtol=1e-5)

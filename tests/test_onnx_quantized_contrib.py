@@ -82,7 +82,7 @@ def test_softmax_is_that_of_its_operator_set(opset: int, axis: int) -> None:
     x = dequantized(q, scale, zero).astype(np.float64)
     flat = x.reshape(2, 12) if opset < 13 else x
     weights = np.exp(flat - flat.max(-1, keepdims=True))
-    inputs = [q, scale, zero, real(1 / 256), np.asarray(0, np.uint8)]
+    inputs: list[Array | None] = [q, scale, zero, real(1 / 256), np.asarray(0, np.uint8)]
     (found,) = run_contrib("QLinearSoftmax", inputs, opset=opset, axis=axis)
     wanted = (weights / weights.sum(-1, keepdims=True)).reshape(x.shape)
     wanted = quantized(wanted, real(1 / 256), np.asarray(0, np.uint8))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
+from math import inf, prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from xdsl.dialects.builtin import IntegerType, Signedness, f32
@@ -15,7 +15,7 @@ from ge_dialect.ge.constants import array_constant, constant_array, constant_att
 from ge_dialect.ge.contractions import GemmOp, MatmulOp
 from ge_dialect.ge.convolution import ConvOp
 from ge_dialect.ge.dtypes import is_integer, to_numpy
-from ge_dialect.ge.elementwise import CastOp
+from ge_dialect.ge.elementwise import CastOp, ClipOp
 from ge_dialect.ge.integer_contractions import ConvIntegerOp, MatmulIntegerOp
 from ge_dialect.ge.quantization import DequantizeLinearOp, QuantizeLinearOp, ScaledOp
 from ge_dialect.ge.requantization import RequantizeOp
@@ -61,7 +61,7 @@ class _Tail:
         ops: The last one first; the product is none of them.
         bias: One number a column, or None.
         quantize: The quantisation at the end, if there is one.
-        relu: Whether a relu comes before it.
+        relu: Whether a relu comes before it, or a clip from 0 to what is no lower than its top.
     """
 
     ops: list[Operation]
@@ -151,6 +151,18 @@ def _zero_of(quantize: QuantizeLinearOp) -> int:
     return int(zero)
 
 
+def _is_highest(quantize: QuantizeLinearOp, limit: float) -> bool:
+    """Whether what is above a limit is above the highest level as well, or at it."""
+    import ml_dtypes
+    import numpy as np
+
+    scale = constant_scalar(quantize.scale)
+    if limit == inf or not scale or not scale > 0:
+        return limit == inf
+    level = float(np.rint(np.float32(limit) / np.float32(scale))) + _zero_of(quantize)
+    return level >= ml_dtypes.iinfo(to_numpy(element_type_of(quantize.result))).max
+
+
 def _is_lowest(quantize: QuantizeLinearOp) -> bool:
     """Whether what is below 0 is below the lowest level as well."""
     import ml_dtypes
@@ -179,18 +191,18 @@ class RaiseQuantizedProduct(Raise):
             return None
         if len(op.operands) > 2 and _bias_of(op) is None:
             return None
-        factors = _factor(x, None), _factor(w, _column_axis(op))
-        if factors[0] is None or factors[1] is None:
+        inputs, weights = _factor(x, None), _factor(w, _column_axis(op))
+        if inputs is None or weights is None:
             return None
         largest = _largest_sum(op)
         tail = _tail(op)
-        whole = _whole_bias(tail.bias, factors[0], factors[1], largest)
+        whole = _whole_bias(tail.bias, inputs, weights, largest)
         if tail.quantize is None or (tail.bias is not None and whole is None):
             if constant_attr(w.input) is None:
                 return None  # attention is worth more than its scores in bytes
             tail = _Tail([], _bias_of(op))
         ops = [*tail.ops, op]
-        return _FoundProduct(op, *factors, tail, whole, ops=ops, feeders=[x, w])
+        return _FoundProduct(op, inputs, weights, tail, whole, ops=ops, feeders=[x, w])
 
 
 def _is_plain(op: ConvOp | MatmulOp | GemmOp, w: DequantizeLinearOp) -> bool:
@@ -298,20 +310,31 @@ def _added(op: ConvOp | MatmulOp | GemmOp, add: AddOp, value: SSAValue) -> Array
 def _tail(op: ConvOp | MatmulOp | GemmOp) -> _Tail:
     """Returns what follows a product, up to a quantisation with one scale."""
     ops: list[Operation] = []
-    bias, value, relu = _bias_of(op), op.result, False
+    bias, value, most = _bias_of(op), op.result, None
     while (user := _only_user(value)) is not None:
         if isinstance(user, AddOp) and not ops and bias is None:
             if (bias := _added(op, user, value)) is None:
                 break
-        elif isinstance(user, ReluOp) and not relu:
-            relu = True
+        elif most is None and (found := _limit(user)) is not None:
+            most = found
         elif isinstance(user, QuantizeLinearOp) and _is_simple(user, value):
-            return _Tail([user, *ops], bias, user, relu)
+            if most is not None and not _is_highest(user, most):
+                break
+            return _Tail([user, *ops], bias, user, most is not None)
         else:
             break
         ops.insert(0, user)
         value = user.results[0]
     return _Tail([], _bias_of(op))
+
+
+def _limit(op: Operation) -> float | None:
+    """Returns what an op limits its operand to that makes it 0 at least; else None."""
+    if isinstance(op, ReluOp):
+        return inf
+    if not isinstance(op, ClipOp) or op.min is None or constant_scalar(op.min) != 0:
+        return None
+    return inf if op.max is None else constant_scalar(op.max)
 
 
 def _only_user(value: SSAValue) -> Operation | None:

@@ -66,13 +66,17 @@ def _dynamic(source: Path, target: Path, feeds: Mapping[str, Any]) -> None:
     tools.quantize_dynamic(str(source), str(target), weight_type=tools.QuantType.QInt8)
 
 
+def _load(path: Path) -> onnx.ModelProto:
+    return onnx.ModelProto.FromString(path.read_bytes())
+
+
 def _blocks(bits: int, *, qdq: bool = False) -> Make:
     tools: Any = import_module("onnxruntime.quantization.matmul_nbits_quantizer")
 
     def make(source: Path, target: Path, feeds: Mapping[str, Any]) -> None:
         form = tools.QuantFormat.QDQ if qdq else tools.QuantFormat.QOperator
         quantizer = tools.MatMulNBitsQuantizer(
-            onnx.load(str(source)), bits=bits, block_size=32, quant_format=form
+            _load(source), bits=bits, block_size=32, quant_format=form
         )
         quantizer.process()
         quantizer.model.save_model_to_file(str(target))
@@ -84,8 +88,8 @@ def _half(keep: bool) -> Make:
     tools: Any = import_module("onnxruntime.transformers.float16")
 
     def make(source: Path, target: Path, feeds: Mapping[str, Any]) -> None:
-        model = tools.convert_float_to_float16(onnx.load(str(source)), keep_io_types=keep)
-        onnx.save(model, str(target))
+        model = tools.convert_float_to_float16(_load(source), keep_io_types=keep)
+        target.write_bytes(model.SerializeToString())
 
     return make
 

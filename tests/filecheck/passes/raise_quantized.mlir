@@ -137,3 +137,39 @@ func.func @odd(%x: tensor<3x4xi8>, %w: tensor<4x2xi8>) -> tensor<3x2xui8> {
     : (tensor<3x2xf32>, tensor<f32>, tensor<ui8>) -> tensor<3x2xui8>
   func.return %q : tensor<3x2xui8>
 }
+
+// Level 127 of 0.046875 is below 6, so that the clip does no more than a relu.
+// CHECK-LABEL: func.func @clip
+// CHECK-NOT: ge.clip
+// CHECK: ge.requantize
+func.func @clip(%x: tensor<3x4xi8>, %w: tensor<4x2xi8>) -> tensor<3x2xi8> {
+  %s = ge.constant dense<0.046875> : tensor<f32>
+  %zero = ge.constant dense<0.0> : tensor<f32>
+  %six = ge.constant dense<6.0> : tensor<f32>
+  %z = ge.constant dense<0> : tensor<i8>
+  %d = ge.dequantize_linear %x, %s axis 1 block_size 0 : (tensor<3x4xi8>, tensor<f32>) -> tensor<3x4xf32>
+  %e = ge.dequantize_linear %w, %s axis 1 block_size 0 : (tensor<4x2xi8>, tensor<f32>) -> tensor<4x2xf32>
+  %m = ge.matmul %d, %e : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
+  %c = ge.clip %m min %zero : tensor<f32> max %six : tensor<f32> : tensor<3x2xf32> -> tensor<3x2xf32>
+  %q = ge.quantize_linear %c, %s zero_point %z axis 1 block_size 0
+    : (tensor<3x2xf32>, tensor<f32>, tensor<i8>) -> tensor<3x2xi8>
+  func.return %q : tensor<3x2xi8>
+}
+
+// Negative: a clip below the highest level.
+// CHECK-LABEL: func.func @lower_clip
+// CHECK: ge.clip
+// CHECK-NEXT: ge.quantize_linear
+func.func @lower_clip(%x: tensor<3x4xi8>, %w: tensor<4x2xi8>) -> tensor<3x2xi8> {
+  %s = ge.constant dense<0.046875> : tensor<f32>
+  %zero = ge.constant dense<0.0> : tensor<f32>
+  %five = ge.constant dense<5.0> : tensor<f32>
+  %z = ge.constant dense<0> : tensor<i8>
+  %d = ge.dequantize_linear %x, %s axis 1 block_size 0 : (tensor<3x4xi8>, tensor<f32>) -> tensor<3x4xf32>
+  %e = ge.dequantize_linear %w, %s axis 1 block_size 0 : (tensor<4x2xi8>, tensor<f32>) -> tensor<4x2xf32>
+  %m = ge.matmul %d, %e : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
+  %c = ge.clip %m min %zero : tensor<f32> max %five : tensor<f32> : tensor<3x2xf32> -> tensor<3x2xf32>
+  %q = ge.quantize_linear %c, %s zero_point %z axis 1 block_size 0
+    : (tensor<3x2xf32>, tensor<f32>, tensor<i8>) -> tensor<3x2xi8>
+  func.return %q : tensor<3x2xi8>
+}

@@ -88,7 +88,8 @@ def _blocks(node: Node, levels: Array) -> SSAValue:
     zero_points = _constant(node, 3)
     if zero_points.dtype != np.uint8:  # of floats, which no operator of ONNX has
         zeros = _per_block(node, zero_points, levels, size)
-        return _folded(node, levels, scales, zeros, np.arange(levels.shape[1]) // size)
+        places: Array = np.arange(levels.shape[1], dtype=np.int64)
+        return _folded(node, levels, scales, zeros, np.floor_divide(places, size))
     found = _unpacked(zero_points.reshape(len(levels), -1), bits)[:, : scales.shape[1]]
     return _dequantized(node, levels, scales, found, bits, size)
 

@@ -47,7 +47,8 @@ def class_types(node: Node, labels: bool, columns: MaybeDim) -> list[Attribute]:
     shape = node.shape()
     rows: MaybeDim = shape[0] if len(shape) == 2 else 1
     label = tensor_type(i64 if labels else StringType(), (rows,))
-    return [label, tensor_type(f32, (rows, columns))][: len(node.used)]
+    types: list[Attribute] = [label, tensor_type(f32, (rows, columns))]
+    return types[: len(node.used)]
 
 
 def post_transformed(node: Node, scores: SSAValue) -> SSAValue:
