@@ -38,7 +38,6 @@ from ge_dialect.passes.raising.softmax import RaiseSoftmax
 from ge_dialect.passes.raising.softplus import RaiseSoftplus
 
 _CLASSES: tuple[type[Raise], ...] = (
-    RaiseQuantizedProduct,
     RaiseLayerNorm,
     RaiseRMSNorm,
     AbsorbCasts,
@@ -63,6 +62,7 @@ _CLASSES: tuple[type[Raise], ...] = (
     RaiseHardSigmoid,
     RaiseSoftplus,
     PlainGemm,
+    RaiseQuantizedProduct,
 )
 
 _ALWAYS = tuple(pattern for pattern in _CLASSES if pattern is not AssumeKeptKeys)
