@@ -26,7 +26,8 @@ from ge_dialect.ge.reductions import (
     ReduceSumOp,
     SoftmaxOp,
 )
-from ge_dialect.ge.unary import ErfOp, ExpOp, NegOp, ReciprocalOp, RsqrtOp, SqrtOp
+from ge_dialect.ge.structure import FusionOp, YieldOp
+from ge_dialect.ge.unary import ErfOp, ExpOp, IsNanOp, NegOp, ReciprocalOp, RsqrtOp, SqrtOp
 
 _PASSING = (CastOp, ReshapeOp, SelectOp, DropoutOp)
 
@@ -43,16 +44,30 @@ def _users(value: SSAValue) -> list[Operation]:
     return [use.operation for use in value.uses]
 
 
+def _readers(value: SSAValue) -> Iterator[tuple[Operation, SSAValue]]:
+    """Yields the ops that read a value and as what, in the kernel where they are."""
+    for use in value.uses:
+        user = use.operation
+        if isinstance(user, FusionOp):
+            yield from _readers(user.body.block.args[use.index])
+        elif isinstance(user, YieldOp) and isinstance(kernel := user.parent_op(), FusionOp):
+            yield from _readers(kernel.results[use.index])
+        else:
+            yield user, value
+
+
 def _attention(op: Operation) -> str | None:
-    """Weights that a product takes on its left, or a sum over letters."""
-    waiting = [op.results[0]]
+    """Weights that products take on their left, or sums over letters, and nobody else reads."""
+    waiting, found = [op.results[0]], False
     for value in waiting:
-        for user in _users(value):
-            if (isinstance(user, MatmulOp) and user.lhs is value) or isinstance(user, EinsumOp):
-                return "flash_attention"
+        for user, read in _readers(value):
             if isinstance(user, _PASSING) and len(waiting) < 16:
                 waiting.append(user.results[0])
-    return None
+            elif isinstance(user, EinsumOp) or (isinstance(user, MatmulOp) and user.lhs is read):
+                found = True
+            elif not isinstance(user, IsNanOp):
+                return None
+    return "flash_attention" if found else None
 
 
 def _norm(op: Operation) -> str | None:
