@@ -107,13 +107,18 @@ def check(folder: Path) -> Row:
 def page(rows: list[Row]) -> str:
     """Returns the table as a page."""
     passed = sum(row.passed for row in rows)
+    names = {row.name.split(".")[0] for row in rows}
     text = f"""# Other architectures
 
-Small models with random weights of architectures that the zoo does not have, as PyTorch's two
-exporters write them (`.ts`: TorchScript, `.dynamo`), of fixed sizes and with symbols (`-dyn`).
+Small models with random weights of {len(names)} architectures that the zoo does not have: decoders
+(dense, with experts, with state spaces and linear attention), encoders, image classifiers and
+backbones, detection, segmentation and depth, video, text with pictures, speech and audio, time
+series, and the UNets, transformers and autoencoders of diffusion. PyTorch's two exporters write
+them (`.ts`: TorchScript, `.dynamo`), of fixed sizes and, many of them, with symbols (`-dyn`); a
+model that an exporter cannot write, or onnxruntime cannot run, is not here.
 {passed} of {len(rows)} give what onnxruntime gives.
-`python -m tests.zoo.export_architectures [--kind dyn]`
-makes them (with torch, transformers and timm), `python -m tests.architectures --write` this page.
+`python -m tests.zoo.export_architectures [--kind dyn]` makes them (with torch, transformers,
+diffusers and timm), `python -m tests.architectures --write` this page.
 
 Kernels of equal bodies count once under *one op each*; *spelled out* are sites that only a spelling
 of a composite has.
