@@ -96,6 +96,7 @@ zoo: $(READY)  ## Compile, run and compare every model of the zoo
 .PHONY: architectures
 architectures: $(READY)  ## Compile, run and compare the architectures that PyTorch exported
 	$(BIN)/python -m tests.architectures
+	$(BIN)/python -m tests.architectures --quantized
 
 SEEDS ?= 10
 

@@ -18,7 +18,11 @@ from xdsl.traits import IsolatedFromAbove
 from ge_dialect import remarks
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp, empty_constant
+from ge_dialect.ge.contractions import GemmOp, MatmulOp
+from ge_dialect.ge.convolution import ConvOp
+from ge_dialect.ge.dtypes import dtype_of
 from ge_dialect.ge.effects import is_side_effect_free
+from ge_dialect.ge.quantization import DequantizeLinearOp
 from ge_dialect.ge.structure import FusionOp
 from ge_dialect.ge.types import is_tensor, shape_of, show_shape, static_shape, tensor_of
 from ge_dialect.interpreters.folding import (
@@ -93,6 +97,8 @@ class ConstantFoldPass(ModulePass):
 
     def _refusal(self, op: Operation, cone: Cone) -> str | None:
         """Says why an op must not be evaluated, or None where it may."""
+        if _is_quantized_weight(op):
+            return "not folded: a product of bytes reads it"
         size = result_bytes(op) or 0
         growth = size - (cone.leaf_bytes if cone.ops else operand_bytes(op))
         most = 0 if cone.ops else self.max_growth
@@ -101,6 +107,23 @@ class ConstantFoldPass(ModulePass):
         if size > self.max_bytes:
             return f"not folded: {size} bytes, at most {self.max_bytes}"
         return None
+
+
+def _is_quantized_weight(op: Operation) -> bool:
+    """Whether an op dequantises what is multiplied with something else that is dequantised.
+
+    Both are bytes, which `ge-raise` and the operator library multiply as such.
+    """
+    if not isinstance(op, DequantizeLinearOp) or result_bytes(op) is None:
+        return False
+    if dtype_of(tensor_of(op.input).element_type).bits > 8:
+        return False
+    return any(
+        isinstance(use.operation, ConvOp | MatmulOp | GemmOp)
+        and use.index == 1
+        and isinstance(use.operation.operands[0].owner, DequantizeLinearOp)
+        for use in op.result.uses
+    )
 
 
 def _is_empty(op: Operation) -> bool:

@@ -1,10 +1,11 @@
 """Compiles and runs the exported architectures (`tests/zoo/export_architectures.py`).
 
-    python -m tests.architectures [--write] [PATTERN ...]
+    python -m tests.architectures [--quantized] [--write] [PATTERN ...]
 
 Of each: ops of the graph, kernels after `ge-compile`, the composites that are one op each, how many
 are still spelled out, and the largest difference from onnxruntime over its largest output. With
-`--write` the table goes to `docs/architectures.md`. The exit status is 1 where one fails.
+`--write` the table goes to `docs/architectures.md`. With `--quantized` it is the models of
+`tests/zoo/export_quantized.py`, and `docs/quantized.md`. The exit status is 1 where one fails.
 """
 
 from __future__ import annotations
@@ -24,9 +25,13 @@ from ge_dialect.tools.api import CompiledPlan, compile
 from tests.exporter_matrix import COMPOSITES
 from tests.unraised_sites import unraised_sites
 from tests.zoo.export_architectures import ROOT, TARGET
+from tests.zoo.export_quantized import TARGET as QUANTIZED
 
 PAGE = ROOT / "docs" / "architectures.md"
+QUANTIZED_PAGE = ROOT / "docs" / "quantized.md"
 TOLERANCE = 1e-3
+TOLERANCES = {"half": 3e-2, "qdq": 5e-2, "operators": 1.5e-1, "dynamic": 5e-2}
+"""Of kinds that round: levels where a sum lies between two, and what comes of them."""
 SIZES = "1~4", "1~32"
 """Ranges of batches, and of other dimensions."""
 
@@ -43,6 +48,8 @@ class Row:
         unraised: How many are spelled out.
         difference: From onnxruntime, over its largest output.
         problem: Why there is no result.
+        integer: Products of bytes after fusion.
+        floats: Other products.
     """
 
     name: str
@@ -52,11 +59,14 @@ class Row:
     unraised: int = 0
     difference: float = 0.0
     problem: str = ""
+    integer: int = 0
+    floats: int = 0
 
     @property
     def passed(self) -> bool:
         """Whether it ran, and gave what onnxruntime gives."""
-        return not self.problem and self.difference <= TOLERANCE
+        kind = self.name.partition("+")[2].removeprefix("extended-").partition("-")[0]
+        return not self.problem and self.difference <= TOLERANCES.get(kind, TOLERANCE)
 
 
 def shapes_of(path: Path) -> str | None:
@@ -101,7 +111,20 @@ def check(folder: Path) -> Row:
     made = Counter(op.name.removeprefix("ge.") for op in plan.module.walk())
     shown = ", ".join(f"{name} {made[name]}" for name in COMPOSITES if made[name])
     unraised = sum(1 for _ in unraised_sites(plan.module))
-    return Row(folder.name, plan.nodes_before, plan.nodes_after, shown, unraised, far)
+    integer, floats = made["matmul_integer"] + made["conv_integer"], sum(made[n] for n in _PRODUCTS)
+    return Row(
+        folder.name,
+        plan.nodes_before,
+        plan.nodes_after,
+        shown,
+        unraised,
+        far,
+        integer=integer,
+        floats=floats,
+    )
+
+
+_PRODUCTS = ("matmul", "gemm", "conv")
 
 
 def page(rows: list[Row]) -> str:
@@ -133,13 +156,45 @@ of a composite has.
     return text
 
 
+def quantized_page(rows: list[Row]) -> str:
+    """Returns the table of quantised models as a page: one line a kind."""
+    text = """# Quantised models
+
+Models of the zoo as ONNX Runtime's tools quantise them, narrow them to f16 or save them optimised,
+compared with onnxruntime without optimisation. `python -m tests.zoo.export_quantized` makes them,
+`python -m tests.architectures --quantized --write` this page.
+
+*Integer* are the products of bytes and *float* the others, after fusion: those with more than 8
+bits on one side, or with no scale that is constant. The difference is the largest of a kind,
+relative to the largest output; it is several levels where a model rounds at each step.
+
+| kind | models | pass | ops | kernels | integer | float | difference |
+| --- | --: | --: | --: | --: | --: | --: | --: |
+"""
+    kinds: dict[str, list[Row]] = {}
+    for row in rows:
+        kinds.setdefault(row.name.partition("+")[2], []).append(row)
+    for kind, found in kinds.items():
+        sums = [sum(getattr(row, name) for row in found) for name in _SUMMED]
+        worst = max(row.difference for row in found)
+        passed = sum(row.passed for row in found)
+        cells = (kind, len(found), passed, *sums, f"{worst:.1e}")
+        text += f"| {' | '.join(map(str, cells))} |\n"
+    return text
+
+
+_SUMMED = ("before", "kernels", "integer", "floats")
+
+
 def main() -> None:
     """Prints a line for each model that is there."""
     parser = argparse.ArgumentParser(description="Compile and run the exported architectures.")
     parser.add_argument("--write", action="store_true", help="write docs/architectures.md")
+    parser.add_argument("--quantized", action="store_true", help="what was quantised instead")
     parser.add_argument("patterns", nargs="*", default=["*"], metavar="PATTERN")
     args = parser.parse_args()
-    folders = {one for pattern in args.patterns for one in TARGET.glob(f"{pattern}/")}
+    target = QUANTIZED if args.quantized else TARGET
+    folders = {one for pattern in args.patterns for one in target.glob(f"{pattern}/")}
     rows: list[Row] = []
     for folder in sorted(folders):
         if (folder / "io.npz").exists():
@@ -147,7 +202,9 @@ def main() -> None:
             state = "pass" if row.passed else "FAIL"
             end = row.problem or f"{row.difference:.1e}"
             print(state, row.name, f"{row.before} -> {row.kernels}", end, flush=True)
-    if args.write:
+    if args.write and args.quantized:
+        QUANTIZED_PAGE.write_text(quantized_page(rows))
+    elif args.write:
         PAGE.write_text(page(rows))
     sys.exit(0 if all(row.passed for row in rows) else 1)
 

@@ -225,6 +225,21 @@ def test_slices_of_a_loop_are_as_many_as_its_trips():
     assert held(plan)[1] == 1  # the slices themselves grow
 
 
+def test_sizes_of_slices_are_judged_after_the_loop():
+    """As a converter from Keras takes the last step of a loop that it does not count."""
+    proto = scanning(9)
+    last, limits = np.array([-1]), np.array([2**31 - 1])
+    for name, array in (("last_one", last), ("end", limits), ("axis", np.array([0]))):
+        proto.graph.initializer.append(numpy_helper.from_array(array, name))
+    proto.graph.initializer.append(numpy_helper.from_array(np.array([3]), "three"))
+    proto.graph.node.append(node("Slice", "all last_one end axis", "step"))
+    proto.graph.node.append(node("Reshape", "step three", "z"))
+    proto.graph.output.append(helper.make_tensor_value_info("z", FLOAT, [3]))
+    run = {"x": np.ones(3, "f"), "limit": np.array(20, "f")}
+    plan = check(proto, [run])
+    assert [str(op.guard) for op in plan_of(plan.module).guards] == ["3*min(u0, 1) = 3"]
+
+
 def branching() -> onnx.ModelProto:
     """What is found, or a constant: a result that is as long as the one or the other."""
     found = helper.make_graph(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import erf, pi, sqrt
 from typing import Any
 
@@ -27,7 +27,7 @@ def f32(*shape: int) -> Array:
 
 
 def contrib(
-    op: str, inputs: list[Array | None], outputs: str = "y", **attributes: Any
+    op: str, inputs: Sequence[Array | None], outputs: str = "y", **attributes: Any
 ) -> tuple[onnx.ModelProto, list[Array]]:
     """A model of one node, and its inputs; an output named `-` is not there."""
     given = {f"x{slot}": array for slot, array in enumerate(inputs) if array is not None}
@@ -47,7 +47,9 @@ def contrib(
     return helper.make_model(graph, opset_imports=opsets), list(given.values())
 
 
-def run(op: str, inputs: list[Array | None], outputs: str = "y", **attributes: Any) -> list[Array]:
+def run(
+    op: str, inputs: Sequence[Array | None], outputs: str = "y", **attributes: Any
+) -> list[Array]:
     """The outputs of a model of one node."""
     proto, arrays = contrib(op, inputs, outputs, **attributes)
     return list(run_function(import_onnx(proto), arrays))

@@ -22,7 +22,7 @@ from ge_dialect.frontends.onnx.input_shapes import (
     specialize,
 )
 from ge_dialect.frontends.onnx.load import LoadedModel, load_onnx, load_proto
-from ge_dialect.frontends.onnx.normalize import normalize
+from ge_dialect.frontends.onnx.normalize import align_opsets, normalize
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -286,3 +286,26 @@ def test_unknown_inputs_list_the_known_ones(dynamic: LoadedModel):
     message = refused("GE0217", specialize, dynamic, {"images": [1]})
     assert "'images'" in message
     assert "ids[B, S], mask[B, S], z[?, 4]" in message
+
+
+def test_functions_of_an_operator_set_that_says_the_same_are_inlined():
+    """ONNX cannot convert every operator from one set to another."""
+    body = [
+        helper.make_node("Identity", ["a"], ["t"]),
+        helper.make_node("Relu", ["t"], ["b"]),
+    ]
+    function = helper.make_function("local", "F", ["a"], ["b"], body, [helper.make_opsetid("", 20)])
+    graph = helper.make_graph(
+        [helper.make_node("F", ["x"], ["y"], domain="local")],
+        "test",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2])],
+    )
+    opsets = [helper.make_opsetid("", 18), helper.make_opsetid("local", 1)]
+    model = helper.make_model(graph, opset_imports=opsets, functions=[function])
+    align_opsets(model)
+    assert model.functions[0].opset_import[0].version == 20  # Identity is another one since 19
+    del model.functions[0].node[0]
+    model.functions[0].node[0].input[0] = "a"
+    align_opsets(model)
+    assert model.functions[0].opset_import[0].version == 18

@@ -11,6 +11,7 @@ import pytest
 from ge_dialect.diagnostics import GEError
 from tests.kernel_reference import F16, F32, Array, assert_same
 from tests.onnx_models import imported, names_of, run
+from tests.test_onnx_contrib import run as run_contrib
 from tests.test_onnx_quantized import built, levels, real
 
 MS = "com.microsoft"
@@ -73,6 +74,40 @@ def test_activations(dtype: Any) -> None:
     found = converted("QLinearSigmoid", *x, real(1 / 256), zero)
     wanted = quantized(1 / (1 + np.exp(-values.astype(np.float64))), real(1 / 256), zero)
     assert np.abs(found.astype(int) - wanted).max() <= 1
+
+
+@pytest.mark.parametrize(("opset", "axis"), [(11, 1), (13, -1)])
+def test_softmax_is_that_of_its_operator_set(opset: int, axis: int) -> None:
+    q, scale, zero = level(np.uint8, 2, 3, 4, scale=0.1)
+    x = dequantized(q, scale, zero).astype(np.float64)
+    flat = x.reshape(2, 12) if opset < 13 else x
+    weights = np.exp(flat - flat.max(-1, keepdims=True))
+    inputs: list[Array | None] = [q, scale, zero, real(1 / 256), np.asarray(0, np.uint8)]
+    (found,) = run_contrib("QLinearSoftmax", inputs, opset=opset, axis=axis)
+    wanted = (weights / weights.sum(-1, keepdims=True)).reshape(x.shape)
+    wanted = quantized(wanted, real(1 / 256), np.asarray(0, np.uint8))
+    assert np.abs(found.astype(int) - wanted).max() <= 1
+
+
+def test_where_and_mean() -> None:
+    condition, x, y = np.array([[True], [False]]), level(np.int8, 2, 3), level(np.int8, 3)
+    scale, zero = real(0.05), np.asarray(-2, np.int8)
+    found = converted("QLinearWhere", condition, *x, *y, scale, zero)
+    wanted = quantized(np.where(condition, dequantized(*x), dequantized(*y)), scale, zero)
+    assert_same(found, wanted, np.int8)
+    found = converted("QLinearReduceMean", *x, scale, zero, axes=[1], keepdims=0)
+    wanted = quantized(dequantized(*x).mean(1), scale, zero)
+    assert np.abs(found.astype(int) - wanted).max() <= 1
+
+
+def test_convolutions_may_have_channels_last() -> None:
+    x, w = level(np.uint8, 1, 5, 5, 4), level(np.int8, 3, 4, 3, 3)
+    scale, zero = real(0.2), np.asarray(128, np.uint8)
+    tail = (*w, scale, zero)
+    found = converted("QLinearConv", *x, *tail, channels_last=1, pads=[1, 1, 1, 1])
+    first = np.ascontiguousarray(np.moveaxis(x[0], -1, 1)), *x[1:]
+    wanted = converted("QLinearConv", *first, *tail, channels_last=0, pads=[1, 1, 1, 1])
+    assert_same(found, np.moveaxis(wanted, 1, -1), np.uint8)
 
 
 @pytest.mark.parametrize("channels_last", [0, 1])

@@ -23,6 +23,8 @@ UNARY: list[tuple[type[GEOp], str]] = [
     (una.SignOp, "Sign"), (una.NegOp, "Neg"), (una.ReciprocalOp, "Reciprocal"),
     (una.SqrtOp, "Sqrt"), (una.ExpOp, "Exp"), (una.LogOp, "Log"), (una.ErfOp, "Erf"),
     (una.SinOp, "Sin"), (una.CosOp, "Cos"), (una.TanOp, "Tan"), (una.AtanOp, "Atan"),
+    (una.AsinOp, "Asin"), (una.AcosOp, "Acos"), (una.SinhOp, "Sinh"), (una.CoshOp, "Cosh"),
+    (una.AsinhOp, "Asinh"), (una.AcoshOp, "Acosh"), (una.AtanhOp, "Atanh"),
     (una.IsNanOp, "IsNaN"), (una.IsInfOp, "IsInf"), (act.TanhOp, "Tanh"),
     (act.SigmoidOp, "Sigmoid"), (act.ReluOp, "Relu"), (act.HardSwishOp, "HardSwish"),
     (act.SoftplusOp, "Softplus"), (act.SoftsignOp, "Softsign"), (act.MishOp, "Mish"),

@@ -128,7 +128,8 @@ def test_a_quantised_model_computes_the_numbers_of_onnx(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "kept"),
     [
-        ("qdq", {"quantize_linear": 3, "conv": 1, "matmul": 1}),
+        ("qdq", {"quantize_linear": 1, "conv_integer": 1, "matmul_integer": 1, "requantize": 2}),
+        ("qdq-per-channel", {"conv_integer": 1, "matmul_integer": 1, "requantize": 2}),
         ("qlinear-per-channel", {"conv_integer": 1, "matmul_integer": 1, "requantize": 2}),
         ("integer", {"dynamic_quantize_linear": 2, "conv_integer": 1, "matmul_integer": 1}),
     ],

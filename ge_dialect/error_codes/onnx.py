@@ -72,10 +72,11 @@ ONNX: dict[str, CodeInfo] = {
         solution="Copy the file again, together with its model.",
     ),
     "GE0210": CodeInfo(
-        title="nodes are out of order",
-        symptom="A node uses a value before it is defined, or nodes form a cycle.",
-        cause="A tool that edited the model did not keep the topological order ONNX demands.",
-        solution="Sort the nodes topologically; a cycle has to be broken.",
+        title="nodes form a cycle",
+        symptom="A node uses a value that is computed from its own results.",
+        cause="A tool that edited the model joined the wrong values. Nodes that are merely out of "
+        "order are sorted.",
+        solution="Break the cycle, or export the model again.",
     ),
     "GE0211": CodeInfo(
         title="undefined value",

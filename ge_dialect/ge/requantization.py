@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerType, Signedness, i32
+from xdsl.dialects.builtin import IntegerType, Signedness, UnitAttr, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
     opt_operand_def,
+    opt_prop_def,
     result_def,
     traits_def,
 )
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ge_dialect.ge.base import FusionKind, GEOp, expect_float
+from ge_dialect.ge.base import FusionKind, GEOp, expect_float, flag_attr
 from ge_dialect.ge.dims import expect_broadcasts_to
 from ge_dialect.ge.dtypes import is_integer
 from ge_dialect.ge.types import RankedTensor, num_elements, tensor_of, tensor_type, value_shape
@@ -31,7 +32,8 @@ class RequantizeOp(GEOp):
 
     The tail of a quantised convolution or matrix product: `multiplier` is the product of the
     scales of its operands over the scale of its result. The zero point is added before the
-    rounding, so that a half goes to the even level.
+    rounding, so that a half goes to the even level; with `zero_point_last` after it, as
+    `ge.quantize_linear` does.
 
     | operand or result | shape                 | type                    |
     | ----------------- | --------------------- | ----------------------- |
@@ -63,12 +65,14 @@ class RequantizeOp(GEOp):
     input = operand_def(RankedTensor)
     multiplier = operand_def(RankedTensor)
     zero_point = opt_operand_def(RankedTensor)
+    zero_point_last = opt_prop_def(UnitAttr)
     result = result_def(RankedTensor)
 
     traits = traits_def(Pure())
 
     assembly_format = (
-        "$input `,` $multiplier (`zero_point` $zero_point^)? attr-dict"
+        "$input `,` $multiplier (`zero_point` $zero_point^)?"
+        " (`zero_point_last` $zero_point_last^)? attr-dict"
         " `:` functional-type(operands, results)"
     )
 
@@ -79,12 +83,14 @@ class RequantizeOp(GEOp):
         zero_point: SSAValue | Operation | None = None,
         *,
         element_type: Attribute | None = None,
+        zero_point_last: bool = False,
     ):
         """Builds the op; the result has the type of `zero_point`, else `element_type`, else ui8."""
         if zero_point is not None:
             element_type = tensor_of(SSAValue.get(zero_point)).element_type
         type_ = tensor_type(element_type or _UI8, value_shape(SSAValue.get(input)))
-        super().__init__([input, multiplier, zero_point], result_types=[type_])
+        last = {"zero_point_last": flag_attr(zero_point_last)}
+        super().__init__([input, multiplier, zero_point], last, result_types=[type_])
         self.refine_types()  # it was given its type, and has checked nothing yet
 
     def infer_types(self) -> Sequence[Attribute]:

@@ -146,6 +146,62 @@ class AtanOp(FloatUnaryOp):
 
 
 @irdl_op_definition
+class AsinOp(FloatUnaryOp):
+    """The arc sine, in radians; NaN beyond -1 and 1."""
+
+    name = "ge.asin"
+    GE_TYPE: ClassVar = "Asin"
+
+
+@irdl_op_definition
+class AcosOp(FloatUnaryOp):
+    """The arc cosine, in radians; NaN beyond -1 and 1."""
+
+    name = "ge.acos"
+    GE_TYPE: ClassVar = "Acos"
+
+
+@irdl_op_definition
+class SinhOp(FloatUnaryOp):
+    """The hyperbolic sine."""
+
+    name = "ge.sinh"
+    GE_TYPE: ClassVar = "Sinh"
+
+
+@irdl_op_definition
+class CoshOp(FloatUnaryOp):
+    """The hyperbolic cosine."""
+
+    name = "ge.cosh"
+    GE_TYPE: ClassVar = "Cosh"
+
+
+@irdl_op_definition
+class AsinhOp(FloatUnaryOp):
+    """The inverse of the hyperbolic sine."""
+
+    name = "ge.asinh"
+    GE_TYPE: ClassVar = "Asinh"
+
+
+@irdl_op_definition
+class AcoshOp(FloatUnaryOp):
+    """The inverse of the hyperbolic cosine; NaN below 1."""
+
+    name = "ge.acosh"
+    GE_TYPE: ClassVar = "Acosh"
+
+
+@irdl_op_definition
+class AtanhOp(FloatUnaryOp):
+    """The inverse of the hyperbolic tangent; NaN beyond -1 and 1."""
+
+    name = "ge.atanh"
+    GE_TYPE: ClassVar = "Atanh"
+
+
+@irdl_op_definition
 class LogicalNotOp(TestUnaryOp):
     """`not x` of a truth value."""
 

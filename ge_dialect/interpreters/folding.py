@@ -12,7 +12,8 @@ from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp, array_constant, constant_array, constant_attr
 from ge_dialect.ge.effects import is_side_effect_free
-from ge_dialect.ge.types import byte_size, compatible
+from ge_dialect.ge.quantization import DequantizeLinearOp
+from ge_dialect.ge.types import byte_size, compatible, value_shape
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -58,8 +59,13 @@ def result_bytes(op: Operation) -> int | None:
 
 
 def is_shape_computation(op: Operation) -> bool:
-    """Whether an op on constants is small enough to be a shape, or a scale computed from one."""
+    """Whether an op on constants is small enough to be a shape, or a scale computed from one.
+
+    A dequantised matrix is neither: it may be the weight of a product of bytes.
+    """
     if not has_constant_operands(op):
+        return False
+    if isinstance(op, DequantizeLinearOp) and len(value_shape(op.input)) > 1:
         return False
     size = result_bytes(op)
     return (

@@ -56,4 +56,5 @@ def dynamic_quantize_linear(op: DynamicQuantizeLinearOp, x: Array) -> tuple[Arra
 def requantize(op: RequantizeOp, x: Array, multiplier: Array, zero_point: Array | None) -> Array:
     """Evaluates `ge.requantize`."""
     dtype = to_numpy(tensor_of(op.result).element_type)
-    return kernels.requantize(x, multiplier, zero_point, dtype=dtype)
+    last = op.zero_point_last is not None
+    return kernels.requantize(x, multiplier, zero_point, dtype=dtype, zero_point_last=last)

@@ -17,7 +17,9 @@ from ge_dialect.ge.effects import is_side_effect_free
 from ge_dialect.ge.elementwise import BinaryOp, CastOp, ClipOp, SelectOp, UnaryOp
 from ge_dialect.ge.normalization import LayerNormOp, RMSNormOp
 from ge_dialect.ge.pieces import ConcatOp, SliceOp, SplitOp
+from ge_dialect.ge.quantization import ScaledOp
 from ge_dialect.ge.reductions import AxisSoftmaxOp, ReduceOp
+from ge_dialect.ge.requantization import RequantizeOp
 from ge_dialect.ge.types import Shape, normalize_axes, normalize_axis, value_shape
 
 Permutation: TypeAlias = tuple[int, ...]
@@ -76,8 +78,16 @@ def turned(op: Operation, perm: Permutation) -> Turned | None:
             return Turned(perm, {"axis": int_attr(perm[axis] - rank)})
         case LayerNormOp() | RMSNormOp():
             return _norm(op, perm)
+        case ScaledOp():
+            return Turned(perm) if _has_one_scale(op) else None
+        case RequantizeOp():
+            return Turned(perm)
         case _:
             return Turned(perm) if _is_elementwise(op, rank) else None
+
+
+def _has_one_scale(op: ScaledOp) -> bool:
+    return not op.block_size.value.data and not value_shape(op.scale)
 
 
 def _is_elementwise(op: GEOp, rank: int) -> bool:

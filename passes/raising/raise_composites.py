@@ -25,6 +25,7 @@ from ge_dialect.passes.raising.hard import RaiseHardSigmoid, RaiseHardSwish
 from ge_dialect.passes.raising.layer_norm import RaiseLayerNorm
 from ge_dialect.passes.raising.match import NAME, Raise
 from ge_dialect.passes.raising.normalization import AbsorbBias, AbsorbScale
+from ge_dialect.passes.raising.quantized import RaiseQuantizedProduct
 from ge_dialect.passes.raising.queries import AbsorbScales, SpreadGroupedQueries
 from ge_dialect.passes.raising.rms_norm import AbsorbCasts, RaiseRMSNorm
 from ge_dialect.passes.raising.rotary import (
@@ -62,6 +63,7 @@ _CLASSES: tuple[type[Raise], ...] = (
     RaiseHardSigmoid,
     RaiseSoftplus,
     PlainGemm,
+    RaiseQuantizedProduct,
 )
 
 _ALWAYS = tuple(pattern for pattern in _CLASSES if pattern is not AssumeKeptKeys)

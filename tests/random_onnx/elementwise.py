@@ -12,8 +12,9 @@ from tests.random_onnx.registry import builds
 from tests.random_onnx.values import BOOL, F64, DType, Value, is_float, names, widened
 
 _UNARY = names(
-    "Abs Atan BitwiseNot Ceil Cos Erf Exp Floor HardSwish Identity IsNaN Log Mish Neg Not "
-    "Reciprocal Relu Round Selu Sigmoid Sign Sin Softplus Softsign Sqrt Tan Tanh"
+    "Abs Acos Acosh Asin Asinh Atan Atanh BitwiseNot Ceil Cos Cosh Erf Exp Floor HardSwish "
+    "Identity IsNaN Log Mish Neg Not Reciprocal Relu Round Selu Sigmoid Sign Sin Sinh Softplus "
+    "Softsign Sqrt Tan Tanh"
 )
 
 _BINARY = names(

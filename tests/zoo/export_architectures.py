@@ -150,10 +150,15 @@ class Builder:
             folder.mkdir(parents=True, exist_ok=True)
             self.zoo.export(case, variant, folder / "model.onnx")
         feeds = {name: tensor.numpy() for name, tensor in case.inputs.items()}
-        np.savez(folder / "io.npz", allow_pickle=False, **_run(folder / "model.onnx", feeds))
+        np.savez(folder / "io.npz", allow_pickle=False, **run(folder / "model.onnx", feeds))
 
 
-def _run(path: Path, feeds: Mapping[str, Any]) -> dict[str, Any]:
+def run(path: Path, feeds: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns inputs and outputs of a model in onnxruntime, as `io.npz` holds them.
+
+    Raises:
+        Exception: onnxruntime cannot run it.
+    """
     runtime: Any = import_module("onnxruntime")
     options = runtime.SessionOptions()
     options.log_severity_level = 4

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from xdsl.ir import Region, SSAValue
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.ge_exec import BranchOp, LoopOp
+from ge_dialect.ge_exec import BranchOp, LoopOp, StoreOp
 from ge_dialect.ge_exec.control import ControlOp, TaskOp
 from ge_dialect.lowering.plan_names import describe_task
 from ge_dialect.tools.runtime.arenas import Memory
@@ -43,6 +43,10 @@ def _run_loop(task: LoopOp, memory: Memory, run: Callable[[TaskOp], None]) -> No
             f"{describe_task(task)}: expected {task.known_trips} iterations, got {iteration}",
             hint="the model declares a result with one slice for each iteration",
         )
+    for store in task.tasks.block.ops:
+        if isinstance(store, StoreOp) and store.target in memory.tellers.growing:
+            memory.read(store.target)  # joins the slices, which tells how many there are
+            memory.tellers.check(store.target, memory.sizes)
 
 
 def _truth(memory: Memory, value: SSAValue) -> bool:

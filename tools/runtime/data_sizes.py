@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from xdsl.ir import SSAValue
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.ge_exec import PlanOp, SymbolOp
+from ge_dialect.ge_exec import PlanOp, StoreOp, SymbolOp
 from ge_dialect.ge_exec.memory import base_of
 from ge_dialect.lowering.plan_names import describe
 from ge_dialect.lowering.size_texts import show_range
@@ -24,12 +24,14 @@ class Tellers:
     Attributes:
         symbols: By value, what its dimensions say.
         guards: What has to hold of these sizes.
+        growing: Those values that a loop puts slices into: only after it is their size final.
     """
 
     symbols: Mapping[SSAValue, Sequence[SymbolOp]] = field(
         default_factory=dict[SSAValue, Sequence[SymbolOp]]
     )
     guards: Sequence[Guard] = ()
+    growing: frozenset[SSAValue] = frozenset()
 
     @staticmethod
     def of(plan: PlanOp) -> Tellers:
@@ -40,7 +42,9 @@ class Tellers:
                 found[op.input].append(op)
         names = {op.symbol.data for ops in found.values() for op in ops}
         guards = [op.guard for op in plan.guards if not names.isdisjoint(guard_symbols(op.guard))]
-        return Tellers(dict(found), guards)
+        stores = (op for op in plan.walk() if isinstance(op, StoreOp)) if found else ()
+        growing = frozenset(op.target for op in stores if op.target in found)
+        return Tellers(dict(found), guards, growing)
 
     @property
     def names(self) -> frozenset[str]:
@@ -72,7 +76,16 @@ class Tellers:
                     hint="the bound of the op is wrong; please report it",
                 )
             sizes[name] = found
-        told = {op.symbol.data for op in ops}
+        if value not in self.growing:
+            self.check(value, sizes)
+
+    def check(self, value: SSAValue, sizes: Mapping[str, int]) -> None:
+        """Checks what has to hold of the sizes that a value tells.
+
+        Raises:
+            GEError: A guard does not hold (GE0821).
+        """
+        told = {op.symbol.data for op in self.symbols[value]}
         check_guards([g for g in self.guards if not told.isdisjoint(guard_symbols(g))], sizes)
 
 

@@ -1,13 +1,61 @@
-"""Finds a cycle among the nodes of a graph."""
+"""The order of the nodes of a graph: brings them into one, and finds the cycle where there is none.
+
+ONNX wants what makes a value before what uses it. Tools that add nodes at the end of a graph, such
+as converters to half precision, leave that to whoever loads the model.
+"""
 
 from __future__ import annotations
 
+import heapq
 from typing import TYPE_CHECKING
+
+import onnx
+
+from ge_dialect.frontends.onnx.rows import NodeRow, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import onnx
+
+def in_order(graph: onnx.GraphProto | onnx.FunctionProto, rows: list[NodeRow]) -> list[NodeRow]:
+    """Brings the nodes of a graph, and of bodies in it, into an order where values come first.
+
+    A graph that is in order stays as it is, and so does one with a cycle. Of those that may come
+    next, the one that is written first does.
+
+    Args:
+        graph: Is changed where its nodes are out of order.
+        rows: Of its nodes.
+
+    Returns:
+        Those of the nodes as they are now.
+    """
+    for row in rows:
+        for body in row.bodies:
+            in_order(body, rows_of(body.node))
+    if not _any_is_early(rows):
+        return rows
+    order, stuck, _ = _sorted(graph.node)
+    if stuck:
+        return rows
+    nodes: list[onnx.NodeProto] = []
+    for index in order:
+        node = onnx.NodeProto()
+        node.CopyFrom(graph.node[index])
+        nodes.append(node)
+    del graph.node[:]
+    graph.node.extend(nodes)
+    return rows_of(graph.node)
+
+
+def _any_is_early(rows: Sequence[NodeRow]) -> bool:
+    """Whether a node uses what a later one, or it itself, makes."""
+    later = {name for row in rows for name in row.outputs if name}
+    for row in rows:
+        if not later.isdisjoint(_names(row.node) if row.bodies else row.inputs):
+            return True
+        later.difference_update(row.outputs)
+    return False
 
 
 def find_cycle(nodes: Sequence[onnx.NodeProto]) -> list[int] | None:
@@ -15,6 +63,12 @@ def find_cycle(nodes: Sequence[onnx.NodeProto]) -> list[int] | None:
 
     A node needs what makes its inputs and what its subgraphs capture. Linear in nodes and edges.
     """
+    _, stuck, needs = _sorted(nodes)
+    return _walk(stuck[0], needs, set(stuck)) if stuck else None
+
+
+def _sorted(nodes: Sequence[onnx.NodeProto]) -> tuple[list[int], list[int], list[list[int]]]:
+    """Returns positions in order, those that wait for one another, and which each node needs."""
     producer = {name: i for i, node in enumerate(nodes) for name in node.output if name}
     needs = [_needs(node, producer) for node in nodes]
     waiting = [len(needed) for needed in needs]
@@ -22,14 +76,15 @@ def find_cycle(nodes: Sequence[onnx.NodeProto]) -> list[int] | None:
     for index, needed in enumerate(needs):
         for other in needed:
             users[other].append(index)
+    order: list[int] = []
     ready = [index for index, count in enumerate(waiting) if count == 0]
     while ready:
-        for user in users[ready.pop()]:
+        order.append(heapq.heappop(ready))
+        for user in users[order[-1]]:
             waiting[user] -= 1
             if waiting[user] == 0:
-                ready.append(user)
-    stuck = [index for index, count in enumerate(waiting) if count > 0]
-    return _walk(stuck[0], needs, set(stuck)) if stuck else None
+                heapq.heappush(ready, user)
+    return order, [index for index, count in enumerate(waiting) if count > 0], needs
 
 
 def _walk(start: int, needs: list[list[int]], stuck: set[int]) -> list[int]:

@@ -13,6 +13,7 @@ import onnx
 from google.protobuf.message import DecodeError
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.frontends.onnx.cycles import in_order
 from ge_dialect.frontends.onnx.external import ExternalFiles
 from ge_dialect.frontends.onnx.old_models import complete_old_model
 from ge_dialect.frontends.onnx.problems import Problems
@@ -132,6 +133,9 @@ def _check(model: onnx.ModelProto, reader: TensorReader) -> LoadedModel:
         )
     nodes, values = rows_of(model.graph.node), values_of(model.graph)
     check_texts(model, nodes, values, reader.path or "the model")
+    nodes = in_order(model.graph, nodes)
+    for function in model.functions:
+        in_order(function, rows_of(function.node))
     # A model of the compiler needs no training; its graphs may hold tensors of their own.
     model.ClearField("training_info")
     complete_old_model(model)

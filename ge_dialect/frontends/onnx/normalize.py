@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import onnx
+import onnx.defs
 import onnx.inliner
 from onnx.checker import ValidationError
 from onnx.shape_inference import InferenceError
@@ -108,6 +109,7 @@ def inline_functions(model: onnx.ModelProto) -> onnx.ModelProto:
             for an opset that cannot be converted to the model's (GE0214).
     """
     _check_growth(model)
+    align_opsets(model)
     try:
         inlined = onnx.inliner.inline_local_functions(model, convert_version=True)
     except _INLINER_ERRORS as error:
@@ -117,6 +119,35 @@ def inline_functions(model: onnx.ModelProto) -> onnx.ModelProto:
         names = [f"'{function.name}'" for function in inlined.functions]
         raise _cannot_inline(f"local functions of another opset remain: {shorten(names)}")
     return inlined
+
+
+def align_opsets(model: onnx.ModelProto) -> None:
+    """Gives functions the model's operator sets where their operators are the same in both.
+
+    The conversion of what remains is ONNX's, which does not know every operator.
+    """
+    wanted = {domain_of(entry.domain): entry.version for entry in model.opset_import}
+    for function in model.functions:
+        for entry in function.opset_import:
+            domain, version = domain_of(entry.domain), wanted.get(domain_of(entry.domain))
+            if version in (None, entry.version):
+                continue
+            used = {
+                node.op_type
+                for node in _all_nodes(function.node)
+                if domain_of(node.domain) == domain
+            }
+            if all(
+                _since(one, version, domain) == _since(one, entry.version, domain) for one in used
+            ):
+                entry.version = version
+
+
+def _since(op_type: str, version: int, domain: str) -> int | None:
+    """Returns the version of an operator that an operator set has, None where it has none."""
+    if not onnx.defs.has(op_type, version, domain):
+        return None
+    return onnx.defs.get_schema(op_type, version, domain).since_version
 
 
 def _cannot_inline(message: str) -> GEError:

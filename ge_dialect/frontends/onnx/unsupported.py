@@ -17,6 +17,12 @@ from ge_dialect.ge.host import callee_of
 from ge_dialect.interpreters.containers import CONTAINER_OPS
 
 _MAX_SHOWN = 10
+_HINT = "export the model with operators of ONNX, or as local functions made of them"
+_BLOCKED = "com.microsoft.nchwc::"
+_BLOCKED_HINT = (
+    "give the model before ONNX Runtime optimised it, or as it saves it at level 'extended': at "
+    "'all' weights lie as one machine wants them"
+)
 _TRAINING = ("ai.onnx.preview.training::Gradient",)
 """Operators about the graph around them, which nothing implements."""
 
@@ -86,10 +92,11 @@ def check_supported(nodes: Sequence[NodeRow], opset: Mapping[str, int]) -> None:
     shown = [_show(callee, finding) for (callee, _), finding in found.items()]
     more = f" and {len(shown) - _MAX_SHOWN} more" if len(shown) > _MAX_SHOWN else ""
     what = "1 operator is" if len(shown) == 1 else f"{len(shown)} operators are"
+    blocked = any(callee.startswith(_BLOCKED) for callee, _ in found)
     raise GEError(
         "GE0220",
         f"{what} not supported: {'; '.join(shown[:_MAX_SHOWN])}{more}",
-        hint="export the model with operators of ONNX, or as local functions made of them",
+        hint=_BLOCKED_HINT if blocked else _HINT,
     )
 
 
@@ -98,7 +105,7 @@ def not_supported(label: str, reason: str) -> GEError:
     return GEError(
         "GE0220",
         f"1 operator is not supported: {label}: {reason}",
-        hint="export the model with operators of ONNX, or as local functions made of them",
+        hint=_HINT,
     )
 
 

@@ -167,8 +167,8 @@ class _Checker:
                     defined.add(name)
         for name in outputs:
             self.use(name, "graph output", scopes, early)
-        if own := [use for use in early if use.name in produced]:
-            self.order([row.node for row in nodes], own)
+        if any(use.name in produced for use in early):
+            self.order([row.node for row in nodes])
         return [use for use in early if use.name not in produced]
 
     def use(self, name: str, user: str, scopes: tuple[_Scope, ...], early: list[_Use]) -> None:
@@ -180,18 +180,15 @@ class _Checker:
         else:
             self.problems.add("GE0211", f"value '{name}' is not defined", user)
 
-    def order(self, nodes: Sequence[onnx.NodeProto], early: list[_Use]) -> None:
-        """Reports values that are used too early: a cycle where there is one."""
+    def order(self, nodes: Sequence[onnx.NodeProto]) -> None:
+        """Reports the cycle that values which are used too early are part of.
+
+        What is merely out of order has been sorted, but for names that are defined twice.
+        """
         if (cycle := find_cycle(nodes)) is not None:
             labels = [node_label(nodes[index], index) for index in cycle]
             circle = shorten([*labels, labels[0]], " -> ")
             self.problems.add("GE0210", "nodes form a cycle", circle, "break the cycle")
-            return
-        producer = {name: i for i, node in enumerate(nodes) for name in node.output}
-        for name, user in early:
-            maker = node_label(nodes[producer[name]], producer[name])
-            what = f"value '{name}' is used before it is defined by {maker}"
-            self.problems.add("GE0210", what, user, "sort the nodes topologically")
 
     def is_wrong(self, kind: NodeKind) -> bool:
         """Whether nodes of a kind have no known operator, or an attribute twice."""

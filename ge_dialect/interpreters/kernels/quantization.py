@@ -107,6 +107,7 @@ def requantize(
     zero_point: Array | None = None,
     *,
     dtype: npt.DTypeLike | None = None,
+    zero_point_last: bool = False,
 ) -> Array:
     """Returns `saturate(round(x * multiplier + zero_point))`, in f64 and rounded once.
 
@@ -117,11 +118,14 @@ def requantize(
         multiplier: Floats that broadcast to `x`.
         zero_point: Of the result's type, broadcasts to `x`; 0 where absent.
         dtype: The result's type where there is no zero point; default u8.
+        zero_point_last: Whether the zero point is added after the rounding.
     """
     target = np.dtype(np.uint8 if dtype is None else dtype)
     target = zero_point.dtype if zero_point is not None else target
     product = x.astype(F64) * multiplier.astype(F64)
     levels = np.where(np.isnan(product), 0, product)
+    if zero_point_last:
+        levels = np.rint(levels)
     if zero_point is not None:
         levels = levels + _integers(zero_point)
     info = ml_dtypes.iinfo(target)

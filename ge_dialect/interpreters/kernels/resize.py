@@ -66,6 +66,11 @@ def _half_pixel(y: Array, axis: _Axis) -> Array:
     return (y + 0.5) / axis.scale - 0.5
 
 
+def _half_pixel_for_nearest(y: Array, axis: _Axis) -> Array:
+    # Of ONNX's versions 11 and 12; converters from TensorFlow still write it.
+    return (y + 0.5) / axis.scale
+
+
 def _pytorch_half_pixel(y: Array, axis: _Axis) -> Array:
     # With one element of output the first input element is taken, not the middle one.
     return np.full_like(y, -0.5) if axis.length == 1 else _half_pixel(y, axis)
@@ -92,6 +97,7 @@ _COORDINATES: dict[str, Callable[[Array, _Axis], Array]] = {
     "align_corners": _align_corners,
     "asymmetric": _asymmetric,
     "tf_crop_and_resize": _crop_and_resize,
+    "tf_half_pixel_for_nn": _half_pixel_for_nearest,
 }
 
 

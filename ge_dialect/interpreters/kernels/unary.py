@@ -105,6 +105,48 @@ def atan(x: Array) -> Array:
 
 
 @rounded
+def asin(x: Array) -> Array:
+    """Returns the arc sine, in radians; NaN beyond -1 and 1."""
+    return np.arcsin(x)
+
+
+@rounded
+def acos(x: Array) -> Array:
+    """Returns the arc cosine, in radians; NaN beyond -1 and 1."""
+    return np.arccos(x)
+
+
+@rounded
+def sinh(x: Array) -> Array:
+    """Returns the hyperbolic sine."""
+    return np.sinh(x)
+
+
+@rounded
+def cosh(x: Array) -> Array:
+    """Returns the hyperbolic cosine."""
+    return np.cosh(x)
+
+
+@rounded
+def asinh(x: Array) -> Array:
+    """Returns the inverse of the hyperbolic sine."""
+    return np.arcsinh(x)
+
+
+@rounded
+def acosh(x: Array) -> Array:
+    """Returns the inverse of the hyperbolic cosine; NaN below 1."""
+    return np.arccosh(x)
+
+
+@rounded
+def atanh(x: Array) -> Array:
+    """Returns the inverse of the hyperbolic tangent; NaN beyond -1 and 1."""
+    return np.arctanh(x)
+
+
+@rounded
 def bitwise_not(x: Array) -> Array:
     """Returns every bit of an integer inverted."""
     return np.invert(x)

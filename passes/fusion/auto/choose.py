@@ -64,6 +64,7 @@ class Chooser:
         strict: First and last positions between which no value may be live longer than before,
             wherever the peak is.
         spare: Bytes that stay free below the peak, since the order of joined kernels is another.
+        fits: How pairs of groups of known structures are tiled as one.
         refused: What was legal to look at and refused, where somebody listens.
         joined: How many times two groups became one.
     """
@@ -74,6 +75,7 @@ class Chooser:
     max_products: int
     strict: Sequence[tuple[int, int]] = ()
     spare: int = 0
+    fits: dict[tuple[int, ...], Fit] = field(default_factory=dict[tuple[int, ...], Fit])
     refused: list[tuple[Group, Group, Refusal, int]] = field(
         default_factory=list[tuple[Group, Group, Refusal, int]]
     )
@@ -86,7 +88,6 @@ class Chooser:
         self.queue: list[tuple[int, int, int, int, int, _Pair]] = []
         self.count = 0
         self.chunks: dict[int, int] = {}
-        self.fits: dict[tuple[int, ...], Fit] = {}
         self.computing: dict[int, float] = {}
         self.readers: dict[tuple[int, int], dict[SSAValue, Role]] = {}
         self.elements: dict[tuple[int, int], int] = {}

@@ -16,7 +16,7 @@ are not built in stay as they are. Example: tests/filecheck/passes/fuse_auto.mli
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -36,6 +36,8 @@ from ge_dialect.passes.fusion.auto.choose import Chooser, Refusal
 from ge_dialect.passes.fusion.auto.groups import Group, Groups
 from ge_dialect.passes.fusion.auto.peak import Peak, peak_in_order
 from ge_dialect.passes.fusion.auto.recompute import groups_of
+from ge_dialect.passes.fusion.auto.signatures import Signatures
+from ge_dialect.passes.fusion.footprint import Fit
 from ge_dialect.passes.fusion.fuse_rules import blocks_of
 from ge_dialect.passes.fusion.registry import growing_rules
 
@@ -84,12 +86,14 @@ class FuseAutoPass(ModulePass):
     def _chosen(self, block: Block, target: Target) -> Chooser:
         """Returns what to join in a block: with more and more care, while the peak would rise."""
         alignment = target.hbm.alignment
-        groups = groups_of(block, growing_rules(), target)
+        signatures, fits = Signatures(), dict[tuple[int, ...], Fit]()
+        groups = groups_of(block, growing_rules(), target, signatures)
         before = peak_in_order(groups, alignment).bytes
         spare, strict = 0, list[tuple[int, int]]()
         known: Peak | None = None
         for _ in range(_TRIES):
-            chooser = self._joined(groups, target, spare, strict)
+            chooser = Chooser(groups, target, self.max_ops, self.max_products, strict, spare, fits)
+            chooser.run()
             peak = peak_in_order(groups, alignment)
             if not chooser.joined or peak.bytes <= before:
                 return chooser
@@ -97,13 +101,8 @@ class FuseAutoPass(ModulePass):
                 strict.append(peak.span)
             else:
                 spare, known = 2 * spare or peak.bytes - before, peak
-            groups = groups_of(block, growing_rules(), target)
-        return self._joined(groups, target, 0, [_EVERYWHERE])
-
-    def _joined(
-        self, groups: Groups, target: Target, spare: int, strict: Sequence[tuple[int, int]]
-    ) -> Chooser:
-        chooser = Chooser(groups, target, self.max_ops, self.max_products, strict, spare)
+            groups = groups_of(block, growing_rules(), target, signatures)
+        chooser = Chooser(groups, target, self.max_ops, self.max_products, [_EVERYWHERE], 0, fits)
         chooser.run()
         return chooser
 

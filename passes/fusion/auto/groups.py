@@ -91,6 +91,7 @@ class Groups:
         block: The block.
         growing: Names of rules whose kernels may grow; those of others stay as they are.
         again: Ops that each reader does for itself; they belong to no group.
+        signatures: Numbers of structures.
         groups: By number.
         owner: The group that makes a value.
         users: The groups that read a value.
@@ -100,12 +101,12 @@ class Groups:
         alias: What arguments and results of kernels stand for.
         sizes: Bytes of values.
         positions: Where values are made.
-        signatures: Numbers of structures.
     """
 
     block: Block
     growing: Collection[str]
     again: Collection[Operation] = ()
+    signatures: Signatures = field(default_factory=Signatures)
     groups: dict[int, Group] = field(default_factory=dict[int, Group])
     owner: dict[SSAValue, Group] = field(default_factory=dict[SSAValue, Group])
     users: dict[SSAValue, dict[int, None]] = field(default_factory=dict[SSAValue, dict[int, None]])
@@ -118,7 +119,6 @@ class Groups:
     alias: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     sizes: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     positions: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
-    signatures: Signatures = field(default_factory=Signatures)
     effects: Group | None = None
 
     def __post_init__(self) -> None:

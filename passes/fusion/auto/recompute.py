@@ -17,6 +17,7 @@ from ge_dialect.ge.greatest import byte_size
 from ge_dialect.ge.structure import FusionOp
 from ge_dialect.ge.types import is_tensor
 from ge_dialect.passes.fusion.auto.groups import Groups, may_grow, ops_of
+from ge_dialect.passes.fusion.auto.signatures import Signatures
 from ge_dialect.passes.fusion.build import is_scalar_constant
 from ge_dialect.passes.fusion.footprint import fit_in_tiles
 from ge_dialect.passes.fusion.tiling import EXPANDING, Role, role_of
@@ -31,18 +32,21 @@ _MAX_OPS = 8
 """Ops that a reader does for itself, at most: few beside the softmax of a tile of scores."""
 
 
-def groups_of(block: Block, growing: Collection[str], target: Target) -> Groups:
+def groups_of(
+    block: Block, growing: Collection[str], target: Target, signatures: Signatures
+) -> Groups:
     """Returns the groups of a block, cheap ops among those that read them, where these fit.
 
     Args:
         block: The block.
         growing: As in `Groups`.
         target: Says what fits on chip.
+        signatures: As in `Groups`.
     """
     cones = _cones(block, growing)
     while cones:
         copied = [op for cone in cones.values() for op in cone]
-        groups = Groups(block, growing, copied)
+        groups = Groups(block, growing, copied, signatures)
         short = [
             group
             for group in groups.groups.values()
@@ -52,7 +56,7 @@ def groups_of(block: Block, growing: Collection[str], target: Target) -> Groups:
             return groups
         seen = {op for group in short for op in groups.copies(group)}
         cones = {root: cone for root, cone in cones.items() if not seen.intersection(cone)}
-    return Groups(block, growing)
+    return Groups(block, growing, (), signatures)
 
 
 def _is_short(group: Group, groups: Groups, target: Target) -> bool:

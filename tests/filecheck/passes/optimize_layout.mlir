@@ -112,3 +112,30 @@ func.func @dynamic(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
   %y = ge.transpose %r perm [1, 0] : (tensor<4x?xf32>) -> tensor<?x4xf32>
   func.return %y : tensor<?x4xf32>
 }
+
+// Quantisation with one scale takes any layout; also one without a zero point, and of sums.
+// CHECK-LABEL: func.func @quantized
+// CHECK-NOT: ge.transpose
+// CHECK: func.return
+func.func @quantized(%x: tensor<2x4x3x5xi32>) -> tensor<2x4x3x5xi8> {
+  %m = ge.constant dense<0.5> : tensor<f32>
+  %z = ge.constant dense<3> : tensor<i8>
+  %t = ge.transpose %x perm [0, 2, 3, 1] : (tensor<2x4x3x5xi32>) -> tensor<2x3x5x4xi32>
+  %r = ge.requantize %t, %m zero_point %z : (tensor<2x3x5x4xi32>, tensor<f32>, tensor<i8>) -> tensor<2x3x5x4xi8>
+  %d = ge.dequantize_linear %r, %m zero_point %z axis 1 block_size 0
+    : (tensor<2x3x5x4xi8>, tensor<f32>, tensor<i8>) -> tensor<2x3x5x4xf32>
+  %q = ge.quantize_linear %d, %m axis 1 block_size 0 : (tensor<2x3x5x4xf32>, tensor<f32>) -> tensor<2x3x5x4xi8>
+  %y = ge.transpose %q perm [0, 3, 1, 2] : (tensor<2x3x5x4xi8>) -> tensor<2x4x3x5xi8>
+  func.return %y : tensor<2x4x3x5xi8>
+}
+
+// Negative: a scale for each place along an axis.
+// CHECK-LABEL: func.func @scales
+// CHECK: ge.transpose
+func.func @scales(%x: tensor<2x4x3x5xf32>) -> tensor<2x4x3x5xi8> {
+  %m = ge.constant dense<[0.5, 1.0, 2.0, 4.0]> : tensor<4xf32>
+  %t = ge.transpose %x perm [0, 2, 3, 1] : (tensor<2x4x3x5xf32>) -> tensor<2x3x5x4xf32>
+  %q = ge.quantize_linear %t, %m axis 3 block_size 0 : (tensor<2x3x5x4xf32>, tensor<4xf32>) -> tensor<2x3x5x4xi8>
+  %y = ge.transpose %q perm [0, 3, 1, 2] : (tensor<2x3x5x4xi8>) -> tensor<2x4x3x5xi8>
+  func.return %y : tensor<2x4x3x5xi8>
+}

@@ -31,7 +31,11 @@ FAMILIES = (
     "recurrent",
     "spectral",
     "trees",
+    "ml",
     "contrib",
+    "contrib_attention",
+    "contrib_grouped_attention",
+    "contrib_blocks",
     "old_forms",
 )
 """Modules of this package, each of which registers its converters when imported."""

@@ -54,7 +54,7 @@ def attention(node: Node) -> list[SSAValue]:
             nan_guard=mask is not None,
         )
     )
-    return [_joined_heads(node, result) if packed else result, key, value][: len(node.used)]
+    return [joined_heads(node, result) if packed else result, key, value][: len(node.used)]
 
 
 def _refuse_exotic(node: Node) -> None:
@@ -82,23 +82,30 @@ def _heads_of(node: Node) -> tuple[SSAValue, SSAValue, SSAValue]:
     """Returns query, key and value as `[B, heads, S, D]`, from `[B, S, heads * D]`."""
     queries, keys = node.get_int("q_num_heads"), node.get_int("kv_num_heads")
     return (
-        _split_heads(node, 0, queries),
-        _split_heads(node, 1, keys),
-        _split_heads(node, 2, keys),
+        split_heads(node, node[0], queries, "Q"),
+        split_heads(node, node[1], keys, "K"),
+        split_heads(node, node[2], keys, "V"),
     )
 
 
-def _split_heads(node: Node, slot: int, heads: int) -> SSAValue:
-    batch, length, hidden = expect_rank(node[slot], 3, "QKV"[slot])
+def split_heads(node: Node, value: SSAValue, heads: int, name: str) -> SSAValue:
+    """Returns `[B, S, heads * D]` as `[B, heads, S, D]`.
+
+    Raises:
+        OnHost: The size of a head is not known.
+        GEError: The number of heads does not fit (GE0221).
+    """
+    batch, length, hidden = expect_rank(value, 3, name)
     if not isinstance(hidden, int):
         raise OnHost("the size of a head is not known")
     if heads < 1 or hidden % heads:
         node.fail(f"expected a number of heads that divides {hidden}, got {heads}")
-    split = node.reshape(node[slot], (batch, length, heads, hidden // heads))
+    split = node.reshape(value, (batch, length, heads, hidden // heads))
     return node.emit(TransposeOp(split, (0, 2, 1, 3)))
 
 
-def _joined_heads(node: Node, value: SSAValue) -> SSAValue:
+def joined_heads(node: Node, value: SSAValue) -> SSAValue:
+    """Returns `[B, heads, S, D]` as `[B, S, heads * D]`."""
     swapped = node.emit(TransposeOp(value, (0, 2, 1, 3)))
     batch, length, heads, size = value_shape(swapped)
     return node.reshape(swapped, (batch, length, multiply(heads, size)))

@@ -6,11 +6,13 @@ just that; implementations that multiply by a quotient of scales instead may dif
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
-from ge_dialect.frontends.onnx.convert.delegate import apply
-from ge_dialect.frontends.onnx.convert.node import Node, converts
+from ge_dialect.frontends.onnx.convert.delegate import OPSET, apply
+from ge_dialect.frontends.onnx.convert.node import Node, converters, converts
 from ge_dialect.frontends.onnx.convert.quantized import by_row, multiplier, scalar
 from ge_dialect.ge import binary, integer_contractions, quantization
 from ge_dialect.ge.elementwise import CastOp
@@ -89,6 +91,50 @@ def qlinear_concat(node: Node) -> SSAValue:
     return apply(node, "Concat", *pieces, **node.attributes)
 
 
+@converts("QLinearSoftmax", domain=DOMAIN)
+def qlinear_softmax(node: Node) -> SSAValue:
+    """`QLinearSoftmax`, whose attribute says which of ONNX's operators it means."""
+    softmax = replace(
+        node,
+        op_type="Softmax",
+        domain="",
+        version=node.get_int("opset", OPSET),
+        operands=(_dequantized(node, 0),),
+        attributes={"axis": node.get_int("axis", -1)},
+        used=(True,),
+    )
+    return _quantized(node, converters()["Softmax"](softmax)[0], 3, like=node[0])
+
+
+@converts("QLinearWhere", domain=DOMAIN)
+def qlinear_where(node: Node) -> SSAValue:
+    """`QLinearWhere`, with broadcasting."""
+    result = apply(node, "Where", node[0], _dequantized(node, 1), _dequantized(node, 4))
+    return _quantized(node, result, 7, like=node[1])
+
+
+@converts("QLinearReduceMean", domain=DOMAIN)
+def qlinear_reduce_mean(node: Node) -> SSAValue:
+    """`QLinearReduceMean`; its axes are an attribute, all where it is absent."""
+    axes = node.get_ints("axes")
+    given = None if axes is None else node.builder.ints(axes)
+    keep = node.get_int("keepdims", 1)
+    result = apply(node, "ReduceMean", _dequantized(node, 0), given, keepdims=keep)
+    return _quantized(node, result, 3, like=node[0])
+
+
+@converts("QLinearConv", domain=DOMAIN)
+def qlinear_conv(node: Node) -> SSAValue:
+    """ONNX's `QLinearConv` with channels first or last."""
+    attributes = {key: value for key, value in node.attributes.items() if key != "channels_last"}
+    if not node.get_flag("channels_last"):
+        return apply(node, "QLinearConv", *node.operands, **attributes)
+    rank = len(node.shape())
+    first = node.emit(TransposeOp(node[0], (0, rank - 1, *range(1, rank - 1))))
+    result = apply(node, "QLinearConv", first, *node.operands[1:], **attributes)
+    return node.emit(TransposeOp(result, (0, *range(2, rank), 1)))
+
+
 @converts("QuantizeLinear", "DequantizeLinear", domain=DOMAIN)
 def linear(node: Node) -> SSAValue:
     """`QuantizeLinear` and `DequantizeLinear` as they were before ONNX had all types."""
@@ -100,7 +146,7 @@ def dynamic_quantize_matmul(node: Node) -> SSAValue:
     """`DynamicQuantizeMatMul`: `A` is quantised as a whole, by its range."""
     levels, scale, zero = node.emit_all(quantization.DynamicQuantizeLinearOp(node[0]))
     sums = node.emit(integer_contractions.MatmulIntegerOp(levels, node[1], zero, node.optional(3)))
-    return _scaled(node, sums, multiplier(node, scale, scalar(node, node[2])), node.optional(4))
+    return scaled_sums(node, sums, multiplier(node, scale, scalar(node, node[2])), node.optional(4))
 
 
 @converts("MatMulIntegerToFloat", domain=DOMAIN)
@@ -110,10 +156,10 @@ def matmul_integer_to_float(node: Node) -> SSAValue:
         integer_contractions.MatmulIntegerOp(node[0], node[1], node.optional(4), node.optional(5))
     )
     scale = multiplier(node, by_row(node, node[2]), scalar(node, node[3]))
-    return _scaled(node, sums, scale, node.optional(6))
+    return scaled_sums(node, sums, scale, node.optional(6))
 
 
-def _scaled(node: Node, sums: SSAValue, scale: SSAValue, bias: SSAValue | None) -> SSAValue:
+def scaled_sums(node: Node, sums: SSAValue, scale: SSAValue, bias: SSAValue | None) -> SSAValue:
     """Adds `sums * scale + bias`: the product in f32, the rest in the type of the scale."""
     element_type = element_type_of(scale)
     if element_type != f32:
@@ -141,6 +187,6 @@ def qgemm(node: Node) -> SSAValue:
     if alpha != 1:
         scale = multiplier(node, scale, node.builder.number(alpha, element_type_of(scale)))
     if (zero_point := node.optional(8)) is None:
-        return _scaled(node, sums, scale, None)
+        return scaled_sums(node, sums, scale, None)
     scale = node.emit(binary.DivOp(scale, scalar(node, node[7])))
     return node.emit(RequantizeOp(sums, scale, scalar(node, zero_point)))

@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING, Any
 from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
+from ge_dialect.frontends.onnx.convert.ml import best_label, class_types, post_transformed
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
-from ge_dialect.ge.activations import SigmoidOp
 from ge_dialect.ge.binary import AddOp
-from ge_dialect.ge.indexing import GatherOp
-from ge_dialect.ge.reductions import SoftmaxOp
-from ge_dialect.ge.selection import ArgMaxOp
 from ge_dialect.ge.trees import TreeEnsembleOp
 
 if TYPE_CHECKING:
@@ -24,6 +21,7 @@ DOMAIN = "ai.onnx.ml"
 
 _MODES = ("LEAF", "BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ")
 _NAN_IS_YES = 8
+_NAMES = "classlabels_strings"
 _MANY = 3
 """Two classes or fewer have rules of their own about what the one score means."""
 
@@ -31,21 +29,16 @@ _MANY = 3
 @converts("TreeEnsembleClassifier", domain=DOMAIN)
 def classifier(node: Node) -> list[SSAValue]:
     """`TreeEnsembleClassifier` of three classes or more that are named by integers."""
-    labels = node.get_ints("classlabels_int64s") or ()
+    labels, names = node.get_ints("classlabels_int64s") or (), node.get_strings(_NAMES)
+    types = class_types(node, not names, max(len(labels or names), _MANY - 1))
     if len(labels) < _MANY:
-        raise OnHost("fewer than three classes, or classes named by strings")
-    scores = _scores(node, "class", len(labels))
-    match node.get_string("post_transform", "NONE"):
-        case "NONE":
-            pass
-        case "SOFTMAX":
-            scores = node.emit(SoftmaxOp(scores, -1))
-        case "LOGISTIC":
-            scores = node.emit(SigmoidOp(scores))
-        case mode:
-            raise OnHost(f"its transform is {mode}")
-    best = node.emit(ArgMaxOp(scores, 1, keepdims=False))
-    return [node.emit(GatherOp(node.builder.ints(labels), best, 0)), scores][: len(node.used)]
+        raise OnHost("fewer than three classes, or classes named by strings", types)
+    try:
+        scores = _scores(node, "class", len(labels))
+        results = [best_label(node, scores, labels), post_transformed(node, scores)]
+    except OnHost as reason:
+        raise OnHost(str(reason), types) from None
+    return results[: len(node.used)]
 
 
 @converts("TreeEnsembleRegressor", domain=DOMAIN)

@@ -40,7 +40,7 @@ func.func @resize_c3(%x: tensor<2xf32>) {
 
 // -----
 
-// CHECK: expected 'coordinate_transformation_mode' to be one of half_pixel, half_pixel_symmetric, pytorch_half_pixel, align_corners, asymmetric, tf_crop_and_resize, got centre
+// CHECK: expected 'coordinate_transformation_mode' to be one of half_pixel, half_pixel_symmetric, pytorch_half_pixel, align_corners, asymmetric, tf_crop_and_resize, tf_half_pixel_for_nn, got centre
 func.func @resize_c3_coordinates(%x: tensor<2xf32>) {
   %y = ge.resize %x sizes [4] mode "linear" coordinates "centre" nearest "floor" cubic_coeff_a -7.5e-01 : (tensor<2xf32>) -> tensor<4xf32>
   func.return
