@@ -31,7 +31,7 @@ def in_order(graph: onnx.GraphProto | onnx.FunctionProto, rows: list[NodeRow]) -
         Those of the nodes as they are now.
     """
     for row in rows:
-        for body in row.bodies:
+        for body in row.kind.bodies:
             in_order(body, rows_of(body.node))
     if not _any_is_early(rows):
         return rows
@@ -52,7 +52,7 @@ def _any_is_early(rows: Sequence[NodeRow]) -> bool:
     """Whether a node uses what a later one, or it itself, makes."""
     later = {name for row in rows for name in row.outputs if name}
     for row in rows:
-        if not later.isdisjoint(_names(row.node) if row.bodies else row.inputs):
+        if not later.isdisjoint(_names(row.node) if row.kind.bodies else row.inputs):
             return True
         later.difference_update(row.outputs)
     return False
