@@ -41,6 +41,11 @@ def read_table() -> dict[str, tuple[str, dict[str, Any]]]:
     }
 
 
+def _is_fixed(kind: str, options: Mapping[str, Any], exporter: str) -> bool:
+    """Whether what an exporter writes is of fixed sizes only."""
+    return kind in FIXED or (exporter == "ts" and options.get("unrolled", False))
+
+
 def _output(module: Any, x: Any) -> tuple[Any]:
     return (module(x),)
 
@@ -64,7 +69,7 @@ class Builder:
 
     def build(self, kind: str, options: Mapping[str, Any]) -> Any:
         """Returns a case of the zoo."""
-        given = dict(options)
+        given = {key: value for key, value in options.items() if key != "unrolled"}
         name, size = given.pop("config"), given.pop("size", 32)
         if kind == "timm":
             timm: Any = import_module("timm")
@@ -183,12 +188,12 @@ def main() -> None:
     zoo.torch_modules()
     builder = Builder(zoo, 2 if args.kind == "dyn" else 1)
     for name, (kind, options) in read_table().items():
-        left_out = args.kind == "dyn" and kind in FIXED
-        if left_out or (args.names and name not in args.names):
+        if args.names and name not in args.names:
             continue
         for exporter in EXPORTERS:
             folder = TARGET / f"{name}.{exporter}-{args.kind}"
-            if (folder / "io.npz").exists():
+            left_out = args.kind == "dyn" and _is_fixed(kind, options, exporter)
+            if left_out or (folder / "io.npz").exists():
                 continue
             try:
                 builder.export(kind, options, f"{exporter}-{args.kind}", folder)
