@@ -135,7 +135,10 @@ def _resize_both(x: Any, dtype: Any = F32, ulps: float = 8, **attributes: Any) -
 def test_resize_as_tensorflow_has_it_for_nearest():
     """Of operator sets 11 and 12: `(y + 0.5) / scale`, rounded down; onnx.reference has it not."""
     x = np.arange(6, dtype=F32).reshape(1, 1, 1, 6)
-    mode = {"coordinate_transformation_mode": "tf_half_pixel_for_nn", "nearest_mode": "floor"}
+    mode: dict[str, Any] = {
+        "coordinate_transformation_mode": "tf_half_pixel_for_nn",
+        "nearest_mode": "floor",
+    }
     for count in (3, 4, 9, 12):
         found = resize.resize(x, sizes=[1, 1, 1, count], mode="nearest", **mode)
         places = np.floor((np.arange(count) + 0.5) * 6 / count)

@@ -177,6 +177,26 @@ def test_groups_of_queries_share_keys_and_a_cache(
         np.testing.assert_allclose(present[1][one, :, :total], values, **CLOSE)
 
 
+@pytest.mark.parametrize("smooth", [False, True])
+def test_heads_may_have_sinks(smooth: bool):
+    q, k, v = f32(1, 3, GROUPS * D), f32(1, 3, KEYS * D), f32(1, 3, KEYS * D)
+    sink = np.zeros(GROUPS, np.float32) if smooth else f32(GROUPS)
+    inputs = [q, k, v, None, None, np.array([2], np.int32), np.array(3, np.int32)]
+    options: dict[str, Any] = {"num_heads": GROUPS, "kv_num_heads": KEYS}
+    if smooth:
+        found = run("GroupQueryAttention", inputs, "y k v", smooth_softmax=1, **options)[0]
+    else:
+        more = [*inputs, None, None, None, None, sink]
+        found = run("GroupQueryAttention", more, "y k v", **options)[0]
+    keys, values = (np.repeat(split(x, KEYS), GROUPS // KEYS, axis=1) for x in (k, v))
+    scores = split(q, GROUPS) @ keys.transpose(0, 1, 3, 2) / np.sqrt(D) + causal(3, 3)
+    weights = np.exp(
+        np.concatenate([scores, np.broadcast_to(sink[:, None, None], (1, GROUPS, 3, 1))], 3)
+    )
+    want = (weights / weights.sum(3, keepdims=True))[..., :3] @ values
+    np.testing.assert_allclose(found, want.transpose(0, 2, 1, 3).reshape(q.shape), **CLOSE)
+
+
 def test_a_cache_may_be_longer_than_its_keys():
     q, packed = f32(1, 1, GROUPS * D), f32(1, 1, (GROUPS + 2 * KEYS) * D)
     caches = [f32(1, KEYS, 9, D) for _ in range(2)]
@@ -201,8 +221,8 @@ def test_a_cache_may_be_longer_than_its_keys():
          {"num_heads": H}, "a mask of rank 4"),
         ("Attention", [f32(B, S, X), f32(X, 31)], {"num_heads": H}, "a multiple of 3 columns"),
         ("MultiHeadAttention", [f32(B, S, X)] * 3, {"num_heads": 3}, "a number of heads that"),
-        ("GroupQueryAttention", [f32(1, 1, X)] * 3, {"num_heads": H, "kv_num_heads": H,
-         "smooth_softmax": 1}, "a smooth softmax"),
+        ("GroupQueryAttention", [f32(1, 1, X)] * 3 + [None] * 9 + [f32(H)],
+         {"num_heads": H, "kv_num_heads": H}, "a quantised cache"),
     ],
 )  # fmt: skip
 def test_what_is_not_supported_is_refused(

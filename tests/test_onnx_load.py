@@ -430,7 +430,7 @@ def test_subgraphs_see_outer_values_and_nothing_later():
 
     load_proto(model_of([relu("x", "a"), choose("a")]))
     found = load_proto(model_of([choose("a"), relu("x", "a")]))
-    assert [row.op_type for row in found.nodes] == ["Relu", "If"]
+    assert [row.kind.op_type for row in found.nodes] == ["Relu", "If"]
     assert "cycle" in refused("GE0210", lambda: load_proto(model_of([choose("y")])))
     assert "'nope'" in refused("GE0211", lambda: load_proto(model_of([choose("nope")])))
 

@@ -43,7 +43,7 @@ def read_table() -> dict[str, tuple[str, dict[str, Any]]]:
 
 def _is_fixed(kind: str, options: Mapping[str, Any], exporter: str) -> bool:
     """Whether what an exporter writes is of fixed sizes only."""
-    return kind in FIXED or (exporter == "ts" and options.get("unrolled", False))
+    return kind in FIXED or exporter in options.get("unrolled", ())
 
 
 def _output(module: Any, x: Any) -> tuple[Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import onnx
 
-from ge_dialect.frontends.onnx.rows import NodeRow, rows_of
+from ge_dialect.frontends.onnx.rows import NodeRow, kinds_of, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,8 +30,8 @@ def in_order(graph: onnx.GraphProto | onnx.FunctionProto, rows: list[NodeRow]) -
     Returns:
         Those of the nodes as they are now.
     """
-    for row in rows:
-        for body in row.kind.bodies:
+    for kind in kinds_of(rows):
+        for body in kind.bodies:
             in_order(body, rows_of(body.node))
     if not _any_is_early(rows):
         return rows

@@ -48,6 +48,7 @@ def attend(
     causal: bool = False,
     causal_offset: int | None = None,
     softcap: float | None = None,
+    sink: SSAValue | None = None,
 ) -> SSAValue:
     """Returns what queries find, `[B, S, H * D]`; `scale` is that of the node, if it has one.
 
@@ -69,6 +70,7 @@ def attend(
         causal=causal,
         causal_offset=causal_offset,
         softcap=softcap,
+        sink=sink,
     )
     return joined_heads(node, node.emit(result))
 

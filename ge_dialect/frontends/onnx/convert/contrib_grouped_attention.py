@@ -20,7 +20,8 @@ from ge_dialect.ge.pieces import ConcatOp
 from ge_dialect.ge.types import MaybeDim, element_type_of, value_shape
 
 _I64 = 7
-_UNSUPPORTED = {11: "sinks of heads", 12: "a quantised cache", 13: "a quantised cache"}
+_SINK = 11
+_UNSUPPORTED = {12: "a quantised cache", 13: "a quantised cache"}
 """Slots of operands that nothing here implements."""
 
 
@@ -61,6 +62,7 @@ def group_query_attention(node: Node) -> list[SSAValue]:
         mask,
         causal=mask is None or (cache is None and not _window(node)),
         softcap=node.get_float("softcap", 0.0) or None,
+        sink=_sink(node, heads),
     )
     return [result, heads.key, heads.value][: len(node.used)]
 
@@ -68,11 +70,17 @@ def group_query_attention(node: Node) -> list[SSAValue]:
 def _refuse_exotic(node: Node) -> None:
     if node.is_used(3) or node.get_int("qk_output", 0):
         raise OnHost("the scores are used")
-    if node.get_int("smooth_softmax", 0) > 0:
-        raise OnHost("a smooth softmax")
     for slot, name in _UNSUPPORTED.items():
         if node.optional(slot) is not None:
             raise OnHost(name)
+
+
+def _sink(node: Node, heads: Heads) -> SSAValue | None:
+    """Returns one score more of each head: that of a smooth softmax is 0."""
+    if node.optional(_SINK) is not None or node.get_int("smooth_softmax", 0) <= 0:
+        return node.optional(_SINK)
+    count = node.builder.ints([node.get_int("num_heads")])
+    return apply(node, "Expand", node.builder.number(0.0, element_type_of(heads.query)), count)
 
 
 def _heads(node: Node) -> Heads:
