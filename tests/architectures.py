@@ -86,7 +86,10 @@ def shapes_of(path: Path) -> str | None:
 
 
 def difference(plan: CompiledPlan, path: Path) -> float:
-    """Returns the largest difference of a plan's outputs from those of onnxruntime."""
+    """Returns the largest difference of a plan's outputs from those of onnxruntime.
+
+    Infinite where a shape differs or an output is not finite: such a model tests nothing.
+    """
     with np.load(path) as arrays:
         feeds = {key[6:]: arrays[key] for key in arrays.files if key.startswith("input.")}
         wanted = {key[7:]: arrays[key] for key in arrays.files if key.startswith("output.")}
@@ -94,7 +97,7 @@ def difference(plan: CompiledPlan, path: Path) -> float:
     worst = 0.0
     for name, want in wanted.items():
         got: Any = found[name]
-        if got.shape != want.shape:
+        if got.shape != want.shape or not np.isfinite([got, want]).all():
             return float("inf")
         far = np.abs(got.astype(np.float64) - want).max(initial=0)
         worst = max(worst, float(far / max(np.abs(want).max(initial=0), 1e-9)))
@@ -130,13 +133,18 @@ _PRODUCTS = ("matmul", "gemm", "conv")
 def page(rows: list[Row]) -> str:
     """Returns the table as a page."""
     passed = sum(row.passed for row in rows)
+    names = {row.name.split(".")[0] for row in rows}
     text = f"""# Other architectures
 
-Small models with random weights of architectures that the zoo does not have, as PyTorch's two
-exporters write them (`.ts`: TorchScript, `.dynamo`), of fixed sizes and with symbols (`-dyn`).
+Small models with random weights of {len(names)} architectures that the zoo does not have: decoders
+(dense, with experts, with state spaces and linear attention), encoders, image classifiers and
+backbones, detection, segmentation and depth, video, text with pictures, speech and audio, time
+series, and the UNets, transformers and autoencoders of diffusion. PyTorch's two exporters write
+them (`.ts`: TorchScript, `.dynamo`), of fixed sizes and, many of them, with symbols (`-dyn`); a
+model that an exporter cannot write, or onnxruntime cannot run, is not here.
 {passed} of {len(rows)} give what onnxruntime gives.
-`python -m tests.zoo.export_architectures [--kind dyn]`
-makes them (with torch, transformers and timm), `python -m tests.architectures --write` this page.
+`python -m tests.zoo.export_architectures [--kind dyn]` makes them (with torch, transformers,
+diffusers and timm), `python -m tests.architectures --write` this page.
 
 Kernels of equal bodies count once under *one op each*; *spelled out* are sites that only a spelling
 of a composite has.

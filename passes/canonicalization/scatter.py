@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
@@ -11,11 +12,14 @@ from xdsl.pattern_rewriter import PatternRewriter
 from ge_dialect.ge.constants import ConstantOp, constant_array
 from ge_dialect.ge.movement import ReshapeOp, TransposeOp
 from ge_dialect.ge.pieces import ConcatOp
-from ge_dialect.ge.scatter import ScatterNdOp
+from ge_dialect.ge.scatter import ScatterElementsOp, ScatterNdOp, ScatterOp
 from ge_dialect.ge.types import value_shape
 from ge_dialect.passes.canonicalization.index_grids import Follower
 from ge_dialect.passes.driver import Rewrite, can_stand_for
 from ge_dialect.symbols import Dim
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 MOST_WRITES = 64
 """Scatters that are looked at in a row."""
@@ -39,10 +43,34 @@ class _Part:
     value: SSAValue
 
 
-def _written(op: ScatterNdOp) -> _Part | None:
+def _written(op: ScatterOp) -> _Part | None:
     """Returns what a scatter replaces, None where that is not known to be such a part."""
+    if op.reduction.data != "none":
+        return None
+    return _elements(op) if isinstance(op, ScatterElementsOp) else _slices(op)
+
+
+def _elements(op: ScatterElementsOp) -> _Part | None:
+    """Returns the part whose places along an axis are constant."""
+    import numpy as np
+
+    shape, rank = value_shape(op.input), len(value_shape(op.input))
+    axis = op.axis.value.data % rank
+    indices = constant_array(op.indices, MOST_INDICES)
+    if indices is None or indices.size == 0 or indices.min() < 0:
+        return None
+    if any(indices.shape[other] != shape[other] for other in range(rank) if other != axis):
+        return None
+    counts = np.indices(indices.shape, sparse=True)[axis]
+    if (start := _progression(indices, counts, axis)) is None:
+        return None
+    count = indices.shape[axis]
+    return _Part(None if count == shape[axis] else axis, start[0], count, start[1], op.updates)
+
+
+def _slices(op: ScatterOp) -> _Part | None:
     shape, grid = value_shape(op.input), value_shape(op.indices)[:-1]
-    if op.reduction.data != "none" or len(grid) != value_shape(op.indices)[-1] or None in grid:
+    if len(grid) != value_shape(op.indices)[-1] or None in grid:
         return None
     starts = _constant_starts(op) if isinstance(op.indices.owner, ConstantOp) else _starts(op)
     if starts is None:
@@ -62,7 +90,16 @@ _Starts = list[tuple[int, int]]
 """The first coordinate along each dimension, and by how much they grow from there."""
 
 
-def _constant_starts(op: ScatterNdOp) -> _Starts | None:
+def _progression(
+    indices: npt.NDArray[Any], count: npt.NDArray[Any], axis: int
+) -> tuple[int, int] | None:
+    """Returns the first index and by how much they grow; None where not along the axis alone."""
+    along = indices.swapaxes(axis, 0).reshape(count.size, -1)[:, 0]
+    start, step = int(along[0]), int(along[1] - along[0]) if along.size > 1 else 1
+    return None if step < 1 or (indices != start + step * count).any() else (start, step)
+
+
+def _constant_starts(op: ScatterOp) -> _Starts | None:
     """Returns the coordinates of constant indices."""
     import numpy as np
 
@@ -71,15 +108,13 @@ def _constant_starts(op: ScatterNdOp) -> _Starts | None:
         return None
     starts: _Starts = []
     for axis, count in enumerate(np.indices(indices.shape[:-1], sparse=True)):
-        along = np.moveaxis(indices[..., axis], axis, 0).reshape(count.size, -1)[:, 0]
-        start, step = int(along[0]), int(along[1] - along[0]) if along.size > 1 else 1
-        if step < 1 or (indices[..., axis] != start + step * count).any():
+        if (found := _progression(indices[..., axis], count, axis)) is None:
             return None
-        starts.append((start, step))
+        starts.append(found)
     return starts
 
 
-def _starts(op: ScatterNdOp) -> _Starts | None:
+def _starts(op: ScatterOp) -> _Starts | None:
     """Returns those of computed coordinates that are joined."""
     joined, grid = op.indices.owner, value_shape(op.indices)[:-1]
     if not isinstance(joined, ConcatOp) or joined.dimension != len(grid):
@@ -99,17 +134,18 @@ def _starts(op: ScatterNdOp) -> _Starts | None:
 
 
 class JoinWrittenParts(Rewrite):
-    """`scatter_nd(scatter_nd(x, [0, 1], u), [2, 3], v)` -> `concat(u, v)`, for x of 4 rows.
+    """`scatter_nd(scatter_nd(x, [0, 1], u), [2, 3], v)` -> `concat(u, v)`, for x of 4 rows; so for
+    `scatter_elements` whose indices are those of rows.
 
     Parts may lie side by side along any dimension, or alternate; of a scatter that writes
     everything only its updates are left. What two scatters write stays as it is.
     """
 
-    roots = (ScatterNdOp,)
+    roots = (ScatterNdOp, ScatterElementsOp)
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         parts, value = list[_Part](), op.results[0]
-        while len(parts) < MOST_WRITES and isinstance(value.owner, ScatterNdOp):
+        while len(parts) < MOST_WRITES and isinstance(value.owner, ScatterOp):
             if (part := _written(value.owner)) is None:
                 return
             if part.axis is None and not parts:

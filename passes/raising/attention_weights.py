@@ -17,6 +17,7 @@ from ge_dialect.ge.unary import IsNanOp
 from ge_dialect.passes.canonicalization.operands import uniform_value
 from ge_dialect.passes.near_miss import NearMissError
 from ge_dialect.remarks import ReasonClass
+from ge_dialect.symbols import Dim
 
 MOST_STEPS = 8
 
@@ -53,7 +54,7 @@ class _Way:
     shapes: list[Shape] = field(default_factory=list[Shape])
     ops: list[Operation] = field(default_factory=list[Operation])
     problem: NearMissError | None = None
-    kept: tuple[int, int] | None = None
+    kept: tuple[int, Dim] | None = None
 
 
 def find_weights(value: SSAValue) -> Weights | None:
@@ -98,13 +99,13 @@ def _step(op: object, way: _Way) -> SSAValue | None:
             return None
 
 
-def _kept_columns(op: SliceOp) -> tuple[int, int] | None:
-    """Returns which columns a slice keeps, the first and the one after the last, or None."""
+def _kept_columns(op: SliceOp) -> tuple[int, Dim] | None:
+    """Returns which columns a slice keeps, the first and how many, or None."""
     spans, last = op.spans(), len(value_shape(op.input)) - 1
     if len(spans) != 1 or spans[0][0] != last or spans[0][3] != 1:
         return None
     start, count = spans[0][1], value_shape(op.result)[last]
-    return (start, start + count) if start >= 0 and isinstance(count, int) else None
+    return (start, count) if start >= 0 and count is not None else None
 
 
 def _without_sink(value: SSAValue, way: _Way) -> tuple[SSAValue | None, SSAValue] | None:
@@ -119,11 +120,7 @@ def _without_sink(value: SSAValue, way: _Way) -> tuple[SSAValue | None, SSAValue
         (concat.inputs[0], concat.inputs[1], 1),
     ):
         keys = value_shape(scores)[last]
-        if (
-            value_shape(sink)[last] == 1
-            and isinstance(keys, int)
-            and way.kept == ((first, first + keys))
-        ):
+        if value_shape(sink)[last] == 1 and way.kept == (first, keys):
             way.ops.append(concat)
             return sink, scores
     return None

@@ -4,13 +4,14 @@
 
 Each lands in `build/architectures/NAME.EXPORTER-KIND/` as `model.onnx` and `io.npz`: seeded inputs,
 and the outputs of onnxruntime on them without optimisation. Run it with a Python that has torch,
-transformers, timm, onnxscript and onnxruntime. The zoo's own script gives weights that show errors,
-and calls the exporters.
+transformers, diffusers, timm, onnxscript and onnxruntime. The zoo's own script gives weights that
+show errors, and calls the exporters.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 import tomllib
@@ -25,6 +26,8 @@ ROOT = Path(__file__).resolve().parents[2]
 TABLE = Path(__file__).with_name("architectures.toml")
 TARGET = ROOT / "build" / "architectures"
 EXPORTERS = ("ts", "dynamo")
+FIXED = ("transformers", "diffusers")
+"""Kinds that are of fixed sizes only."""
 
 
 def read_table() -> dict[str, tuple[str, dict[str, Any]]]:
@@ -36,6 +39,11 @@ def read_table() -> dict[str, tuple[str, dict[str, Any]]]:
         for kind, part in table.items()
         for name, options in part["models"].items()
     }
+
+
+def _is_fixed(kind: str, options: Mapping[str, Any], exporter: str) -> bool:
+    """Whether what an exporter writes is of fixed sizes only."""
+    return kind in FIXED or exporter in options.get("unrolled", ())
 
 
 def _output(module: Any, x: Any) -> tuple[Any]:
@@ -61,13 +69,16 @@ class Builder:
 
     def build(self, kind: str, options: Mapping[str, Any]) -> Any:
         """Returns a case of the zoo."""
-        given = dict(options)
+        given = {key: value for key, value in options.items() if key != "unrolled"}
         name, size = given.pop("config"), given.pop("size", 32)
         if kind == "timm":
             timm: Any = import_module("timm")
             model = timm.create_model(name, pretrained=False, **given)
             return self._picture(model, _output, size)
+        if kind in FIXED:
+            return self._class(kind, name, given)
         config = getattr(self.transformers, f"{name}Config")(**given)
+        config._experts_implementation = "batched_mm"  # the default has ops without an export
         auto = {"causal": "ForCausalLM", "seq2seq": "ForSeq2SeqLM"}.get(kind, "")
         model = getattr(self.transformers, f"AutoModel{auto}").from_config(config)
         if kind == "vision":
@@ -97,6 +108,38 @@ class Builder:
             inputs["decoder_input_ids"] = self.zoo.ids(2, 6, 90)
             axes["decoder_input_ids"] = {0: "batch", 1: "target"}
         return self.zoo.Case(self.zoo.Flat(model, how), inputs, ["y"], axes)
+
+    def _class(self, kind: str, name: str, given: dict[str, Any]) -> Any:
+        """Returns a case of a class, whose inputs and outputs the table names."""
+        inputs = {key: self._tensor(text) for key, text in given.pop("inputs").items()}
+        ending, fields = given.pop("class", "Model"), given.pop("outputs", [0])
+        call: dict[str, Any] = given.pop("call", {})
+        if kind == "transformers":
+            config = getattr(self.transformers, f"{name}Config")(**given)
+            model = getattr(self.transformers, f"{name}{ending}")(config)
+        else:
+            model = getattr(import_module(kind), name)(**given)
+
+        def how(module: Any, *tensors: Any) -> tuple[Any, ...]:
+            result = module(**dict(zip(inputs, tensors, strict=True)), **call)
+            if isinstance(result, self.torch.Tensor):
+                return (result,)
+            return tuple(result[field] for field in fields)
+
+        names = [f"y{index}" for index in range(len(fields))]
+        return self.zoo.Case(self.zoo.Flat(model, how), inputs, names)
+
+    def _tensor(self, text: str) -> Any:
+        """Returns a tensor of a type and a content, like `2x8xi64 ones`."""
+        spelling, _, content = text.partition(" ")
+        *sizes, element = spelling.split("x")
+        shape = [int(size) for size in sizes]
+        if not content:
+            return self.torch.randn(shape) if element == "f32" else self.torch.randint(3, 89, shape)
+        count = math.prod(shape)
+        numbers = {"ones": [1] * count, "zeros": [0] * count, "steps": range(count)}[content]
+        types = {"f32": self.torch.float32, "i64": self.torch.int64, "i1": self.torch.bool}
+        return self.torch.tensor(list(numbers), dtype=types[element]).reshape(shape)
 
     def export(self, kind: str, options: Mapping[str, Any], variant: str, folder: Path) -> None:
         """Writes a model, its inputs and its outputs.
@@ -145,9 +188,12 @@ def main() -> None:
     zoo.torch_modules()
     builder = Builder(zoo, 2 if args.kind == "dyn" else 1)
     for name, (kind, options) in read_table().items():
-        for exporter in EXPORTERS if not args.names or name in args.names else ():
+        if args.names and name not in args.names:
+            continue
+        for exporter in EXPORTERS:
             folder = TARGET / f"{name}.{exporter}-{args.kind}"
-            if (folder / "io.npz").exists():
+            left_out = args.kind == "dyn" and _is_fixed(kind, options, exporter)
+            if left_out or (folder / "io.npz").exists():
                 continue
             try:
                 builder.export(kind, options, f"{exporter}-{args.kind}", folder)

@@ -114,3 +114,53 @@ func.func @half(%x: tensor<4x3xf32>, %u: tensor<2x3xf32>) -> tensor<4x3xf32> {
   %a = ge.scatter_nd %x, %i, %u reduction "none" : (tensor<4x3xf32>, tensor<2x1xi64>, tensor<2x3xf32>) -> tensor<4x3xf32>
   func.return %a : tensor<4x3xf32>
 }
+
+// Rows and columns by the index of each element.
+// CHECK-LABEL: func.func @elements_of_rows
+// CHECK-NEXT: ge.concat %u, %v axis 0
+// CHECK-NEXT: func.return
+func.func @elements_of_rows(%x: !x, %u: !u, %v: !v) -> !x {
+  %i = ge.constant dense<[[0, 0, 0], [1, 1, 1]]> : tensor<2x3xi64>
+  %j = ge.constant dense<[[2, 2, 2]]> : tensor<1x3xi64>
+  %a = ge.scatter_elements %x, %j, %v axis 0 reduction "none" : (!x, tensor<1x3xi64>, !v) -> !x
+  %b = ge.scatter_elements %a, %i, %u axis 0 reduction "none" : (!x, tensor<2x3xi64>, !u) -> !x
+  func.return %b : !x
+}
+
+// CHECK-LABEL: func.func @elements_of_columns
+// CHECK-NEXT: ge.concat %v, %u axis 1
+// CHECK-NEXT: func.return
+func.func @elements_of_columns(%x: tensor<2x3xf32>, %u: tensor<2x2xf32>, %v: tensor<2x1xf32>) -> tensor<2x3xf32> {
+  %i = ge.constant dense<[[1, 2], [1, 2]]> : tensor<2x2xi64>
+  %a = ge.scatter_elements %x, %i, %u axis -1 reduction "none" : (tensor<2x3xf32>, tensor<2x2xi64>, tensor<2x2xf32>) -> tensor<2x3xf32>
+  %k = ge.constant dense<[[0], [0]]> : tensor<2x1xi64>
+  %b = ge.scatter_elements %a, %k, %v axis 1 reduction "none" : (tensor<2x3xf32>, tensor<2x1xi64>, tensor<2x1xf32>) -> tensor<2x3xf32>
+  func.return %b : tensor<2x3xf32>
+}
+
+// Rows that are not whole, indices of one row that differ, and updates that are added.
+// CHECK-LABEL: func.func @elements_of_part
+// CHECK-COUNT-2: ge.scatter_elements
+func.func @elements_of_part(%x: tensor<2x3xf32>, %u: tensor<1x2xf32>, %v: tensor<1x3xf32>) -> tensor<2x3xf32> {
+  %i = ge.constant dense<[[0, 0]]> : tensor<1x2xi64>
+  %j = ge.constant dense<[[1, 1, 1]]> : tensor<1x3xi64>
+  %a = ge.scatter_elements %x, %i, %u axis 0 reduction "none" : (tensor<2x3xf32>, tensor<1x2xi64>, tensor<1x2xf32>) -> tensor<2x3xf32>
+  %b = ge.scatter_elements %a, %j, %v axis 0 reduction "none" : (tensor<2x3xf32>, tensor<1x3xi64>, tensor<1x3xf32>) -> tensor<2x3xf32>
+  func.return %b : tensor<2x3xf32>
+}
+
+// CHECK-LABEL: func.func @elements_crossed
+// CHECK: ge.scatter_elements
+func.func @elements_crossed(%x: tensor<2x3xf32>, %u: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %i = ge.constant dense<[[0, 1, 0], [1, 0, 1]]> : tensor<2x3xi64>
+  %a = ge.scatter_elements %x, %i, %u axis 0 reduction "none" : (tensor<2x3xf32>, tensor<2x3xi64>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return %a : tensor<2x3xf32>
+}
+
+// CHECK-LABEL: func.func @elements_added
+// CHECK: ge.scatter_elements
+func.func @elements_added(%x: tensor<2x3xf32>, %u: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %i = ge.constant dense<[[0, 0, 0], [1, 1, 1]]> : tensor<2x3xi64>
+  %a = ge.scatter_elements %x, %i, %u axis 0 reduction "add" : (tensor<2x3xf32>, tensor<2x3xi64>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return %a : tensor<2x3xf32>
+}

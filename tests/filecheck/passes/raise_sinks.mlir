@@ -62,3 +62,31 @@ func.func @each_query(%q: !q, %k: !k, %v: !v, %h: !c) -> !q {
   %y = ge.matmul %w, %v : (!s, !v) -> !q
   func.return %y : !q
 }
+
+// Any number of keys.
+// CHECK-LABEL: func.func @symbolic
+// CHECK: ge.flash_attention %q, %{{.*}}, %v sink %h : tensor<4xf32>
+// CHECK-NEXT: func.return
+func.func @symbolic(%q: !q, %k: tensor<2x4x8x?xf32, #ge.dims<"n">>, %v: tensor<2x4x?x8xf32, #ge.dims<"n">>, %h: tensor<4xf32>) -> !q {
+  %h1 = ge.reshape %h : (tensor<4xf32>) -> tensor<1x4x1x1xf32>
+  %h2 = ge.broadcast_to %h1 : (tensor<1x4x1x1xf32>) -> !c
+  %s = ge.matmul %q, %k : (!q, tensor<2x4x8x?xf32, #ge.dims<"n">>) -> tensor<2x4x3x?xf32, #ge.dims<"n">>
+  %j = ge.concat %s, %h2 axis 3 : (tensor<2x4x3x?xf32, #ge.dims<"n">>, !c) -> tensor<2x4x3x?xf32, #ge.dims<"n + 1">>
+  %p = ge.softmax %j axis 3 : (tensor<2x4x3x?xf32, #ge.dims<"n + 1">>) -> tensor<2x4x3x?xf32, #ge.dims<"n + 1">>
+  %w = ge.slice %p starts [0] ends [-1] axes [3] steps [1] : (tensor<2x4x3x?xf32, #ge.dims<"n + 1">>) -> tensor<2x4x3x?xf32, #ge.dims<"n">>
+  %y = ge.matmul %w, %v : (tensor<2x4x3x?xf32, #ge.dims<"n">>, tensor<2x4x?x8xf32, #ge.dims<"n">>) -> !q
+  func.return %y : !q
+}
+
+// The column that is cut off is one of any number of keys.
+// CHECK-LABEL: func.func @symbolic_key
+// CHECK-NOT: ge.flash_attention
+func.func @symbolic_key(%q: !q, %k: tensor<2x4x8x?xf32, #ge.dims<"n">>, %v: tensor<2x4x?x8xf32, #ge.dims<"n">>, %h: tensor<1x4x1x1xf32>) -> !q {
+  %h2 = ge.broadcast_to %h : (tensor<1x4x1x1xf32>) -> !c
+  %s = ge.matmul %q, %k : (!q, tensor<2x4x8x?xf32, #ge.dims<"n">>) -> tensor<2x4x3x?xf32, #ge.dims<"n">>
+  %j = ge.concat %h2, %s axis 3 : (!c, tensor<2x4x3x?xf32, #ge.dims<"n">>) -> tensor<2x4x3x?xf32, #ge.dims<"n + 1">>
+  %p = ge.softmax %j axis 3 : (tensor<2x4x3x?xf32, #ge.dims<"n + 1">>) -> tensor<2x4x3x?xf32, #ge.dims<"n + 1">>
+  %w = ge.slice %p starts [0] ends [-1] axes [3] steps [1] : (tensor<2x4x3x?xf32, #ge.dims<"n + 1">>) -> tensor<2x4x3x?xf32, #ge.dims<"n">>
+  %y = ge.matmul %w, %v : (tensor<2x4x3x?xf32, #ge.dims<"n">>, tensor<2x4x?x8xf32, #ge.dims<"n">>) -> !q
+  func.return %y : !q
+}
