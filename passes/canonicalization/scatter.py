@@ -64,8 +64,9 @@ def _elements(op: ScatterElementsOp) -> _Part | None:
     counts = np.indices(indices.shape, sparse=True)[axis]
     if (start := _progression(indices, counts, axis)) is None:
         return None
-    count = indices.shape[axis]
-    return _Part(None if count == shape[axis] else axis, start[0], count, start[1], op.updates)
+    if (count := indices.shape[axis]) == shape[axis]:
+        return _Part(None, 0, 0, 1, op.updates) if start == (0, 1) else None
+    return _Part(axis, start[0], count, start[1], op.updates)
 
 
 def _slices(op: ScatterOp) -> _Part | None:
