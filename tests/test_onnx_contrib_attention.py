@@ -230,3 +230,8 @@ def test_what_is_not_supported_is_refused(
 ):
     with pytest.raises(GEError, match=reason):
         import_onnx(contrib(op, inputs, **options)[0])
+
+
+def test_heads_may_be_empty():
+    (found,) = run("MultiHeadAttention", [np.zeros((1, 2, 0), np.float32)] * 3, num_heads=H)
+    assert found.shape == (1, 2, 0)

@@ -14,6 +14,7 @@ from ge_dialect.ge.movement import ReshapeOp, TransposeOp
 from ge_dialect.ge.pieces import ConcatOp
 from ge_dialect.ge.scatter import ScatterElementsOp, ScatterNdOp, ScatterOp
 from ge_dialect.ge.types import value_shape
+from ge_dialect.passes.canonicalization.gather import MOST_INDICES
 from ge_dialect.passes.canonicalization.index_grids import Follower
 from ge_dialect.passes.driver import Rewrite, can_stand_for
 from ge_dialect.symbols import Dim
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 MOST_WRITES = 64
 """Scatters that are looked at in a row."""
-MOST_INDICES = 1 << 20
 
 
 @dataclass(frozen=True)

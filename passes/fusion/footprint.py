@@ -46,6 +46,7 @@ from ge_dialect.passes.fusion.tiling import (
 from ge_dialect.passes.tiles.choice import L1_SHARE
 from ge_dialect.passes.tiles.trial import tile_excess
 from ge_dialect.passes.tiles.working_set import SUM_BYTES
+from ge_dialect.passes.values import resolved
 
 if TYPE_CHECKING:
     from ge_dialect.targets import Target
@@ -233,9 +234,7 @@ class _Kernel:
                 self.below.update(self.made[v] for v in self.reads[op] if v in self.made)
 
     def _resolved(self, value: SSAValue) -> SSAValue:
-        while (other := self.alias.get(value)) is not None:
-            value = other
-        return value
+        return resolved(value, self.alias)
 
     def _is_soft(self, op: GEOp) -> bool:
         """Whether an op is a norm of what is read, or cheap to compute from that."""

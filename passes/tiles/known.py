@@ -12,6 +12,7 @@ from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.passes.tiles.build import KernelBody, streaming_set, working_set
 from ge_dialect.passes.tiles.working_set import WorkingSet
+from ge_dialect.passes.values import resolved
 
 _MOST_KNOWN = 256
 """Trials of which the sets are kept: a model has few, and those of the last one may go."""
@@ -90,9 +91,7 @@ def structure(
     alias = alias or {}
 
     def number(value: SSAValue) -> int:
-        while (other := alias.get(value)) is not None:
-            value = other
-        return numbers.setdefault(value, len(numbers))
+        return numbers.setdefault(resolved(value, alias), len(numbers))
 
     found: list[Hashable] = []
     for op in ops:

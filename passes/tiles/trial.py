@@ -26,6 +26,7 @@ from ge_dialect.passes.tiles.choice import (
 )
 from ge_dialect.passes.tiles.known import KernelSets, structure, tried_sets
 from ge_dialect.passes.tiles.working_set import SUM_BYTES
+from ge_dialect.passes.values import resolved
 
 if TYPE_CHECKING:
     from ge_dialect.targets import Target
@@ -57,10 +58,10 @@ def tile_excess(
     if not any(role_of(type(op)).is_hard for op in ops):
         return None  # elements pass in blocks
     if results is None:
-        read = {_resolved(operand, alias) for op in ops for operand in operands_of(op)}
+        read = {resolved(operand, alias) for op in ops for operand in operands_of(op)}
         given = [value for op in ops for value in op.results if value not in read]
     else:  # in the order that they have in a kernel
-        wanted = {_resolved(value, alias) for value in results}
+        wanted = {resolved(value, alias) for value in results}
         given = [value for op in ops for value in op.results if value in wanted]
     kernel = structure(ops, given, _is_short, alias)
     key = (tuple(sizes.values()), kernel)
@@ -112,18 +113,12 @@ def _is_short(value: SSAValue) -> bool:
     return isinstance(value.owner, ConstantOp) and (byte_size(value.type) or 0) <= SMALL_BYTES
 
 
-def _resolved(value: SSAValue, alias: Mapping[SSAValue, SSAValue]) -> SSAValue:
-    while (other := alias.get(value)) is not None:
-        value = other
-    return value
-
-
 def _block(
     ops: Sequence[GEOp], alias: Mapping[SSAValue, SSAValue], results: Collection[SSAValue]
 ) -> Block:
     """Returns a copy of the ops, which have no regions, as the body of a kernel."""
     made = {result for op in ops for result in op.results}
-    read = dict.fromkeys([_resolved(v, alias) for op in ops for v in operands_of(op)])
+    read = dict.fromkeys([resolved(v, alias) for op in ops for v in operands_of(op)])
     constants = {v: v.owner for v in read if isinstance(v.owner, ConstantOp) and _is_short(v)}
     outside = [value for value in read if value not in made and value not in constants]
     block = Block(arg_types=[value.type for value in outside])
@@ -133,12 +128,12 @@ def _block(
         mapping[value] = copy.result
     for op in ops:
         copy = type(op).create(  # names and locations make no tiles
-            operands=[mapping[_resolved(operand, alias)] for operand in operands_of(op)],
+            operands=[mapping[resolved(operand, alias)] for operand in operands_of(op)],
             result_types=[result.type for result in op.results],
             properties=op.properties,
             attributes=op.attributes,
         )
         block.add_op(copy)
         mapping.update(zip(op.results, copy.results, strict=True))
-    block.add_op(YieldOp(*(mapping[_resolved(value, alias)] for value in results)))
+    block.add_op(YieldOp(*(mapping[resolved(value, alias)] for value in results)))
     return block

@@ -37,17 +37,13 @@ def attention(node: Node) -> list[SSAValue]:
         key = node.emit(ConcatOp([past_key, key], 2))
         value = node.emit(ConcatOp([past_value, value], 2))
     mask = _mask(node, key)
-    head_size = expect_rank(query, 4, "Q")[3]
-    if not node.has("scale") and not isinstance(head_size, int):
-        raise OnHost("the scale depends on an unknown dimension")
-    default = 1 / sqrt(head_size) if isinstance(head_size, int) and head_size else 1.0
     result = node.emit(
         FlashAttentionOp(
             query,
             key,
             value,
             mask,
-            scale=node.get_float("scale", default),
+            scale=node.get_float("scale", 0.0) if node.has("scale") else default_scale(query),
             causal=node.get_flag("is_causal"),
             causal_offset=offset,
             softcap=node.get_float("softcap", 0.0) or None,
@@ -55,6 +51,18 @@ def attention(node: Node) -> list[SSAValue]:
         )
     )
     return [joined_heads(node, result) if packed else result, key, value][: len(node.used)]
+
+
+def default_scale(query: SSAValue) -> float:
+    """Returns what scores of queries `[B, H, S, D]` are multiplied by where a node has no scale.
+
+    Raises:
+        OnHost: The size of a head is not known.
+    """
+    size = expect_rank(query, 4, "Q")[3]
+    if not isinstance(size, int):
+        raise OnHost("the scale depends on an unknown dimension")
+    return 1 / sqrt(size) if size else 1.0
 
 
 def _refuse_exotic(node: Node) -> None:

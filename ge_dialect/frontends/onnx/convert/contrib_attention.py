@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
 
 from xdsl.ir import SSAValue
 
-from ge_dialect.frontends.onnx.convert.attention import joined_heads, split_heads
+from ge_dialect.frontends.onnx.convert.attention import default_scale, joined_heads, split_heads
 from ge_dialect.frontends.onnx.convert.contrib import DOMAIN
 from ge_dialect.frontends.onnx.convert.delegate import apply
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
@@ -55,18 +54,12 @@ def attend(
     Raises:
         OnHost: There is none, and the size of a head is not known.
     """
-    size = expect_rank(heads.query, 4, "query")[3]
-    scale = node.get_float("scale", 0.0)
-    if not scale:
-        if not isinstance(size, int):
-            raise OnHost("the scale depends on an unknown dimension")
-        scale = 1 / sqrt(size)
     result = FlashAttentionOp(
         heads.query,
         heads.key,
         heads.value,
         mask,
-        scale=scale,
+        scale=node.get_float("scale", 0.0) or default_scale(heads.query),
         causal=causal,
         causal_offset=causal_offset,
         softcap=softcap,
@@ -173,12 +166,11 @@ def _stacked(node: Node, heads: Heads) -> SSAValue:
     return node.emit(ConcatOp(parts, 0))
 
 
-def summed_masks(node: Node, *masks: SSAValue | None) -> SSAValue | None:
-    """Returns the sum of those masks of floats that are there."""
-    present = [mask for mask in masks if mask is not None]
-    if len(present) < 2:
-        return present[0] if present else None
-    return node.emit(AddOp(present[0], present[1]))
+def summed_masks(node: Node, first: SSAValue | None, second: SSAValue | None) -> SSAValue | None:
+    """Returns the sum of two masks of floats, as far as they are there."""
+    if first is None or second is None:
+        return second if first is None else first
+    return node.emit(AddOp(first, second))
 
 
 def padding_mask(node: Node, slot: int, heads: Heads) -> SSAValue:
@@ -225,8 +217,15 @@ def positions(node: Node, value: SSAValue, axis: int) -> SSAValue:
     size: MaybeDim = value_shape(value)[axis]
     if isinstance(size, int):
         return node.builder.ints(range(size))
-    length = apply(node, "Squeeze", apply(node, "Shape", value, start=axis, end=axis + 1))
+    length = length_of(node, value, axis)
     return apply(node, "Range", node.builder.ints(0), length, node.builder.ints(1))
+
+
+def length_of(node: Node, value: SSAValue, axis: int) -> SSAValue:
+    """Returns the size of a dimension as a scalar of i64."""
+    if isinstance(size := value_shape(value)[axis], int):
+        return node.builder.ints(size)
+    return apply(node, "Squeeze", apply(node, "Shape", value, start=axis, end=axis + 1))
 
 
 @converts("MultiHeadAttention", domain=DOMAIN)

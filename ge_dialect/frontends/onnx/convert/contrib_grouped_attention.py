@@ -11,7 +11,13 @@ from xdsl.ir import SSAValue
 
 from ge_dialect.frontends.onnx.convert.attention import split_heads
 from ge_dialect.frontends.onnx.convert.contrib import DOMAIN
-from ge_dialect.frontends.onnx.convert.contrib_attention import Heads, attend, positions, split
+from ge_dialect.frontends.onnx.convert.contrib_attention import (
+    Heads,
+    attend,
+    length_of,
+    positions,
+    split,
+)
 from ge_dialect.frontends.onnx.convert.delegate import apply
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
 from ge_dialect.ge.attention import RotaryEmbeddingOp
@@ -105,16 +111,9 @@ def _cache(node: Node, key: SSAValue, past: SSAValue) -> _Cache:
     batch, _, rows, _ = value_shape(key)
     before = expect_rank(past, 4, "past_key")[2]
     last = apply(node, "Cast", node[5], to=_I64)
-    steps = apply(node, "Sub", _length(node, key), node.builder.ints(1))
+    steps = apply(node, "Sub", length_of(node, key, 2), node.builder.ints(1))
     first = apply(node, "Max", apply(node, "Sub", last, steps), node.builder.ints(0))
     return _Cache(node.reshape(first, (batch, 1, 1, 1)), _present_length(node, before, rows))
-
-
-def _length(node: Node, value: SSAValue) -> SSAValue:
-    """Returns how many keys there are as a scalar of i64."""
-    if isinstance(size := value_shape(value)[2], int):
-        return node.builder.ints(size)
-    return apply(node, "Squeeze", apply(node, "Shape", value, start=2, end=3))
 
 
 def _present_length(node: Node, before: MaybeDim, rows: MaybeDim) -> int | None:
@@ -175,9 +174,9 @@ def _written(node: Node, past: SSAValue, new: SSAValue, cache: _Cache) -> SSAVal
     if cache.length is not None:
         index = node.builder.ints(range(cache.length))
     first = node.reshape(cache.first, (batch, 1))
-    last = apply(node, "Sub", _length(node, new), node.builder.ints(1))
+    last = apply(node, "Sub", length_of(node, new, 2), node.builder.ints(1))
     step = apply(node, "Max", apply(node, "Sub", index, first), node.builder.ints(0))
-    step = apply(node, "Add", apply(node, "Min", step, last), _length(node, past))
+    step = apply(node, "Add", apply(node, "Min", step, last), length_of(node, past, 2))
     places = apply(node, "Where", apply(node, "Less", index, first), index, step)
     if batch == 1:
         row = apply(node, "Squeeze", places, node.builder.ints([0]))
