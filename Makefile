@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 JOBS ?= 2
 # Two tests at a time on two cores: threads inside BLAS only get in each other's way.
 export OPENBLAS_NUM_THREADS ?= 1
+# Containers often keep Python from caching bytecode: each process would compile 400 modules anew.
+export PYTHONDONTWRITEBYTECODE :=
 # The first Python that is new enough; `make PYTHON=...` chooses another.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)

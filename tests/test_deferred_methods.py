@@ -57,7 +57,9 @@ CHECKS = """
 p, q = Point(1), Point(x=1, y=2, seen=[3])
 print(p == q, hash(p) == hash(q), p != Point(2), repr(p), p == Named(1), Named(1, self="t"))
 print(p.seen, replace(p, y=7), dataclasses.astuple(p), {p: 1}[q], pickle.loads(pickle.dumps(p)))
-for attempt in (lambda: setattr(p, "x", 3), lambda: delattr(p, "x"), lambda: Point()):
+for attempt in (lambda: setattr(p, "x", 3), lambda: delattr(p, "x"), lambda: Point(),
+    lambda: Point(1, 2, [], 4), lambda: Point(1, x=2), lambda: Point(1, z=3), lambda: Same(1, 2),
+    lambda: Plain(other=1), lambda: Filled([], {}, 1, 2, 3)):
     try:
         attempt()
     except (FrozenInstanceError, TypeError) as error:
@@ -72,6 +74,9 @@ loop = Plain()
 loop.value = loop
 print(loop, Plain(1) == Plain(1), Same() == Same(), Same(2))
 print(Point.__init__.__name__, Point.__eq__.__qualname__, Named.__hash__.__qualname__)
+print(Plain(value=3), Filled(c=1, b={}).c, Point(y=4, x=3))
+print([Slotted(n).a for n in range(120)] == [n + 5 for n in range(120)])
+print([Point(n, seen=[n]).seen for n in range(120)] == [[n] for n in range(120)], Point(7))
 class Child(Point):
     pass
 print(Child(4), Child(4) == Child(4), Child(4) == Point(4))
@@ -91,20 +96,34 @@ def test_classes_behave_the_same() -> None:
 
 
 def test_a_method_is_compiled_once_and_takes_its_place() -> None:
-    start = "from ge_dialect.tools.deferred_methods import defer_methods\ndefer_methods()\n"
+    start = "from ge_dialect.tools.deferred_methods import PLAIN_CALLS, defer_methods\n"
+    start += "defer_methods()\n"
     code = """
-before = [Point.__dict__[name] for name in ("__init__", "__eq__", "__repr__")]
-Point(1)
-after = [Point.__dict__[name] for name in ("__init__", "__eq__", "__repr__")]
+def known():
+    return [Point.__dict__[name] for name in ("__init__", "__eq__", "__repr__")]
+
+before = known()
+point = Point(1)
+after = known()
 print([a is b for a, b in zip(before, after)])
-made = Point.__init__
-Point(2)
-print(Point.__init__ is made)
+point == point
+print([a is b for a, b in zip(before, known())])
+for _ in range(PLAIN_CALLS):
+    Point(2)
+made = known()
+print([a is b for a, b in zip(before, made)])
+Point(3) == Point(4)
+print([a is b for a, b in zip(made, known())])
 """
     done = subprocess.run(
         [sys.executable, "-c", start + CLASSES + code], capture_output=True, text=True, check=True
     )
-    assert done.stdout.splitlines() == ["[False, True, True]", "True"]
+    assert done.stdout.splitlines() == [
+        "[True, True, True]",
+        "[True, False, True]",
+        "[False, False, True]",
+        "[True, True, True]",
+    ]
 
 
 def test_the_library_leaves_dataclasses_alone() -> None:
