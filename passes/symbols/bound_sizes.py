@@ -50,7 +50,14 @@ from ge_dialect.locations import location_name
 from ge_dialect.passes import statistics
 from ge_dialect.passes.compute_dims import ComputeDimsPass
 from ge_dialect.passes.infer_types import InferTypesPass
-from ge_dialect.passes.symbols.data_sizes import DataSizes, Size, product_of, sizes_of
+from ge_dialect.passes.symbols.data_sizes import (
+    DataSizes,
+    Dims,
+    Size,
+    Sizes,
+    product_of,
+    sizes_of,
+)
 from ge_dialect.passes.symbols.resolve_symbols import Open
 from ge_dialect.symbols import (
     Dim,
@@ -164,13 +171,13 @@ class Namer:
                     self.limits(inner, found)
             for result, dims in zip(op.results, self._sizes_of(op), strict=False):
                 known = shape_of(result.type) if is_tensor(result.type) else ()
-                for have, dim in zip(known, dims, strict=False):
+                for have, dim in zip(known, dims or (), strict=False):
                     name = self._named(have)
                     if name is not None and isinstance(dim, Size) and dim.most is not None:
                         found.setdefault(name, dim.most)
             self.dims.after(op)
 
-    def _sizes_of(self, op: GEOp) -> Sequence[Sequence[MaybeDim | Size]]:
+    def _sizes_of(self, op: GEOp) -> Sizes:
         return self._sizes(op).results if is_open(op) else ()
 
     def _named(self, dim: MaybeDim) -> str | None:
@@ -200,6 +207,8 @@ class Namer:
         found = self._sizes(op)
         mine: dict[str, MaybeDim] = {}
         for result, dims in zip(op.results, found.results, strict=False):
+            if dims is None:
+                continue
             if is_tensor(result.type) and len(shape_of(result.type)) == len(dims):
                 old = shape_of(result.type)
                 new = tuple(
@@ -318,15 +327,16 @@ def _loop_sizes(op: LoopOp) -> DataSizes:
     trips = constant_scalar(op.trip_count)
     most = max(trips, 0) if isinstance(trips, int) else None
     carried = len(op.carried)
-    found: list[Sequence[MaybeDim | Size]] = []
+    found: list[Dims | None] = []
     for index, result in enumerate(op.results):
-        known = shape_of(result.type) if is_tensor(result.type) else ()
+        known = shape_of(result.type) if is_tensor(result.type) else None
         if index < carried:
             found.append(known)
             continue
-        slice_ = _seen_outside(yield_of(op.body).arguments[1 + index].type, hidden)
-        inner: Shape = known[1:] if slice_ is None else slice_
-        found.append([Size("trips", most), *inner])
+        inner = _seen_outside(yield_of(op.body).arguments[1 + index].type, hidden)
+        if inner is None and known is not None:
+            inner = known[1:]
+        found.append(None if inner is None else [Size("trips", most), *inner])
     return DataSizes(found)
 
 
@@ -334,15 +344,19 @@ def _if_sizes(op: IfOp) -> DataSizes:
     """A result is as large as one of the two that the regions yield."""
     hidden = _inner_symbols(op)
     regions = [yield_of(region).arguments for region in (op.then_region, op.else_region)]
-    found: list[Sequence[MaybeDim | Size]] = []
-    for index, result in enumerate(op.results):
-        known = shape_of(result.type) if is_tensor(result.type) else ()
-        types = [values[index].type for values in regions]
-        one, other = (shape_of(type_) if is_tensor(type_) else () for type_ in types)
-        if not len(one) == len(other) == len(known):
-            one = other = (None,) * len(known)
-        pairs = enumerate(zip(one, other, strict=True))
-        found.append([_either(f"{index} {axis}", *pair, hidden) for axis, pair in pairs])
+    found: list[Dims | None] = []
+    for index, (result, *values) in enumerate(zip(op.results, *regions, strict=True)):
+        one, other = (shape_of(value.type) if is_tensor(value.type) else None for value in values)
+        known = shape_of(result.type) if is_tensor(result.type) else one
+        if known is None:
+            found.append(None)
+        elif one is not None and other is not None and len(one) == len(other) == len(known):
+            pairs = enumerate(zip(one, other, strict=True))
+            found.append([_either(f"{index} {axis}", *pair, hidden) for axis, pair in pairs])
+        elif is_tensor(result.type):
+            found.append([Size(f"{index} {axis}", None) for axis in range(len(known))])
+        else:
+            found.append(None)
     return DataSizes(found)
 
 

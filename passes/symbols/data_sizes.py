@@ -44,15 +44,17 @@ class Size(NamedTuple):
     least: int = 0
 
 
-Sizes: TypeAlias = Sequence[Sequence[MaybeDim | Size]]
-"""For each result its dimensions."""
+Dims: TypeAlias = Sequence[MaybeDim | Size]
+
+Sizes: TypeAlias = Sequence[Dims | None]
+"""For each result its dimensions; None where not even their number is known."""
 
 
 class DataSizes(NamedTuple):
     """The sizes of what an op computes.
 
     Attributes:
-        results: For each result its dimensions.
+        results: For each result its dimensions, or None.
         product: What the sizes of the first result are multiplied with each other, where that is
             known.
     """
@@ -79,8 +81,9 @@ def sizes_of(op: HostCallOp, dims: SymbolicDims) -> DataSizes:
     return found or DataSizes([_unbounded(result, i) for i, result in enumerate(op.results)])
 
 
-def _unbounded(result: SSAValue, index: int) -> Sequence[MaybeDim | Size]:
-    shape = _shape(result) or ()
+def _unbounded(result: SSAValue, index: int) -> Dims | None:
+    if (shape := _shape(result)) is None:
+        return None
     return [Size(f"{index} {axis}", None) if dim is None else dim for axis, dim in enumerate(shape)]
 
 
