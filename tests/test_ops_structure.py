@@ -178,6 +178,17 @@ def test_limits_of_non_max_suppression_may_be_scalars(rank: int) -> None:
     np.testing.assert_array_equal(found, [[0, 0, 0], [0, 0, 2]])
 
 
+@pytest.mark.parametrize(("shape", "wanted"), [((1, 40), (1, 2)), ((2, 40), (1, 2))])
+def test_indices_of_gather_elements_may_be_short(
+    shape: tuple[int, int], wanted: tuple[int, int]
+) -> None:
+    x = random(F32, *shape)
+    indices = np.array([[39, 2]]).reshape(wanted)
+    node = helper.make_node("GatherElements", ["a", "b"], ["c"], axis=1)
+    (found,) = evaluate(call(node, x, indices), [x, indices])
+    np.testing.assert_array_equal(found, x[:1, [39, 2]])
+
+
 def test_attributes_and_version_reach_the_reference() -> None:
     x = random(F32, 2, 6)
     for axis in (0, 1):

@@ -50,7 +50,7 @@ def _owned(value: Value) -> Value:
     return cast(Array, value).copy() if isinstance(value, np.ndarray) else value
 
 
-def _int(op: HostCallOp, name: str, default: int) -> int:
+def int_attr(op: HostCallOp, name: str, default: int) -> int:
     attr = None if op.attrs is None else op.attrs.data.get(name)
     return attr.value.data if isinstance(attr, IntegerAttr) else default
 
@@ -100,7 +100,7 @@ def _length(op: HostCallOp, arguments: Sequence[Value]) -> Value:
 def _split(op: HostCallOp, arguments: Sequence[Value]) -> Value:
     """Without lengths each part has one element, and its dimension may go."""
     whole, *rest = arguments
-    axis = _int(op, "axis", 0) % whole.ndim
+    axis = int_attr(op, "axis", 0) % whole.ndim
     dim = whole.shape[axis]
     lengths = rest[0] if rest else None
     sizes = [1] * dim if lengths is None else _sizes(lengths, dim)
@@ -109,7 +109,7 @@ def _split(op: HostCallOp, arguments: Sequence[Value]) -> Value:
         whole.take(range(start, start + size), axis)
         for start, size in zip(starts, sizes, strict=False)
     ]
-    if lengths is None and not _int(op, "keepdims", 1):
+    if lengths is None and not int_attr(op, "keepdims", 1):
         return [part.squeeze(axis) for part in parts]
     return parts
 
@@ -128,8 +128,8 @@ def _concat(op: HostCallOp, arguments: Sequence[Value]) -> Value:
     (sequence,) = arguments
     if not sequence:
         raise InterpretationError("expected a sequence of at least one tensor, got none")
-    join = np.stack if _int(op, "new_axis", 0) else np.concatenate
-    return join(sequence, axis=_int(op, "axis", 0))
+    join = np.stack if int_attr(op, "new_axis", 0) else np.concatenate
+    return join(sequence, axis=int_attr(op, "axis", 0))
 
 
 def _optional(op: HostCallOp, arguments: Sequence[Value]) -> Value:

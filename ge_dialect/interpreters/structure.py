@@ -15,10 +15,12 @@ from ge_dialect.ge.fail import FailOp
 from ge_dialect.ge.host import absent_slots, make_node, onnx_domain
 from ge_dialect.ge.onnx_types import to_type_proto
 from ge_dialect.ge.structure import HostCallOp
-from ge_dialect.interpreters.containers import CONTAINER_OPS, Value, conform
+from ge_dialect.interpreters.containers import CONTAINER_OPS, Value, conform, int_attr
+from ge_dialect.interpreters.kernels.indexing import gather_elements
 from ge_dialect.interpreters.registry import semantics
 
 _NON_MAX_SUPPRESSION = "ai.onnx::NonMaxSuppression"
+_GATHER_ELEMENTS = "ai.onnx::GatherElements"
 
 
 @semantics(HostCallOp)
@@ -35,6 +37,10 @@ def host_call(op: HostCallOp, arguments: tuple[Value, ...]) -> tuple[Value, ...]
     given = dict(zip(slots, arguments, strict=True))
     if (evaluate := CONTAINER_OPS.get(name)) is not None:
         return (evaluate(op, [given.get(slot) for slot in range(len(slots) + len(absent))]),)
+    if name == _GATHER_ELEMENTS:
+        # Indices may be shorter than the data; onnx.reference refuses them, or reads one a row.
+        axis = int_attr(op, "axis", 0)
+        return (gather_elements(given[0], given[1], axis=axis),)
     feeds = {f"x{slot}": value for slot, value in given.items()}
     if name == _NON_MAX_SUPPRESSION:
         # Its limits may be scalars; onnx.reference indexes them.

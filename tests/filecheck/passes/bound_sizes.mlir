@@ -64,3 +64,20 @@ func.func @static(%x: tensor<3x3xf32>) -> tensor<f32> {
   %y = ge.host_call "ai.onnx::Det" version 22 (%x) : (tensor<3x3xf32>) -> tensor<f32>
   func.return %y : tensor<f32>
 }
+
+// -----
+
+// Near miss: branches of different ranks. The value has no rank that anybody knows, and is no
+// scalar.
+// CHECK-LABEL: func.func @ranks
+// CHECK: = ge.if %{{.*}} : tensor<i1> -> tensor<*xf32> then {
+// CHECK: "ai.onnx::Shape" version 21(%{{.*}}) : (tensor<*xf32>) -> tensor<?xi64, #ge.dims<"u0">>
+func.func @ranks(%c: tensor<i1>, %x: tensor<6xf32>, %y: tensor<2x3xf32>) -> tensor<?xi64> {
+  %r = ge.if %c : tensor<i1> -> tensor<*xf32> then {
+    ge.yield %x : tensor<6xf32>
+  } else {
+    ge.yield %y : tensor<2x3xf32>
+  }
+  %s = ge.host_call "ai.onnx::Shape" version 21 (%r) : (tensor<*xf32>) -> tensor<?xi64>
+  func.return %s : tensor<?xi64>
+}
