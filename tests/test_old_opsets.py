@@ -237,9 +237,21 @@ def test_misfits_say_what_the_old_form_wants(
     assert words in str(caught.value)
 
 
-def test_an_operator_that_came_later_is_no_operator_of_the_opset():
-    with pytest.raises(GEError, match="is no operator of this opset"):
-        imported(model([node("EyeLike", "x")], X, ["y"], opset=8))
+@pytest.mark.parametrize(("op_type", "opset", "since"), [("EyeLike", 8, 9), ("Acosh", 8, 9)])
+def test_an_operator_that_came_later_is_no_operator_of_the_opset(
+    op_type: str, opset: int, since: int
+):
+    words = f"'ai.onnx::{op_type}' is no operator of opset {opset}, only from {since} on"
+    with pytest.raises(GEError, match=words):
+        imported(model([node(op_type, "x")], X, ["y"], opset=opset))
+
+
+def test_layer_norms_came_before_onnx_had_them():
+    spelling = node("LayerNormalization", "x", "f")
+    found = run(model([spelling], X, ["y"], {"f": FOUR}, opset=11), A)
+    centred = A - A.mean(-1, keepdims=True)
+    expected = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5) * FOUR
+    np.testing.assert_allclose(found[0], expected, rtol=1e-5)
 
 
 def test_a_loop_of_opset_1_runs():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import onnx
 import onnx.defs
@@ -23,6 +24,8 @@ _BLOCKED_HINT = (
     "give the model before ONNX Runtime optimised it, or as it saves it at level 'extended': at "
     "'all' weights lie as one machine wants them"
 )
+_EARLY = frozenset({"LayerNormalization"})
+"""Operators that files hold from before ONNX had them: ONNX Runtime wrote, and takes, them so."""
 _TRAINING = ("ai.onnx.preview.training::Gradient",)
 """Operators about the graph around them, which nothing implements."""
 
@@ -41,13 +44,13 @@ def _reason(node: onnx.NodeProto, opset: Mapping[str, int]) -> str | None:
     domain = domain_of(node.domain)
     if domain == "" and node.op_type in CONTROL:
         return None
-    body = has_subgraphs(node)
+    body, version = has_subgraphs(node), opset.get(domain, 1)
     if not body and find_converter(domain, node.op_type) is not None:
-        return None
+        return _early_reason(node.op_type, version, domain)
     try:
-        schema = onnx.defs.get_schema(node.op_type, opset.get(domain, 1), domain)
+        schema = onnx.defs.get_schema(node.op_type, version, domain)
     except onnx.defs.SchemaError:
-        return "is no operator of this opset"
+        return _early_reason(node.op_type, version, domain) or "is no operator of this opset"
     if callee_of(node) in _TRAINING:
         return "belongs to the training of a model"
     if body:
@@ -56,6 +59,16 @@ def _reason(node: onnx.NodeProto, opset: Mapping[str, int]) -> str | None:
     if callee_of(node) not in CONTAINER_OPS and _needs_containers(node, schema):
         return "works on maps, and nothing implements it"
     return None
+
+
+def _early_reason(op_type: str, version: int, domain: str) -> str | None:
+    """Says that an operator came to ONNX later than the version a model asks for."""
+    if onnx.defs.has(op_type, version, domain) or op_type in _EARLY:
+        return None
+    if not onnx.defs.has(op_type, domain):  # nothing of ONNX's
+        return None
+    since = next(one for one in count(version) if onnx.defs.has(op_type, one, domain))
+    return f"is no operator of opset {version}, only from {since} on"
 
 
 def _needs_containers(node: onnx.NodeProto, schema: onnx.defs.OpSchema) -> bool:
