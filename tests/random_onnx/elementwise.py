@@ -29,6 +29,8 @@ _WITH_FLOATS: dict[str, tuple[str, ...]] = {
     "Celu": ("alpha",),
     "HardSigmoid": ("alpha", "beta"),
     "Swish": ("alpha",),
+    "ThresholdedRelu": ("alpha",),
+    "Shrink": ("lambd", "bias"),
 }
 
 
@@ -53,7 +55,8 @@ def with_floats(g: Grower, op_type: str) -> None:
     given: dict[str, Any] = {
         name: g.maybe(g.one_of((0.25, 0.5, 1.0, 1.7))) for name in _WITH_FLOATS[op_type]
     }
-    g.emit(op_type, [g.operand(g.types(op_type))], **given)
+    dtypes = [dtype for dtype in g.types(op_type) if op_type != "Shrink" or is_float(dtype)]
+    g.emit(op_type, [g.operand(dtypes)], **given)
 
 
 @builds("Gelu")

@@ -100,6 +100,21 @@ def _after(shape: list[int], axis: int) -> list[int]:
     return shape[axis % len(shape) + 1 :]
 
 
+@builds("TensorScatter")
+def tensor_scatter(g: Grower, op_type: str) -> None:
+    """Into a cache from its start on, from a place of each batch on, or around its end."""
+    cache = g.operand(g.types(op_type), (2, 4), empty=False, finite=True)
+    axis = g.int(1, cache.rank - 1)
+    rows, length = g.int(1, cache.shape[axis]), cache.shape[axis]
+    update = g.fresh(cache.dtype, (*cache.shape[:axis], rows, *cache.shape[axis + 1 :]), "normal")
+    mode = g.one_of((None, "linear", "circular"))
+    most = length if mode == "circular" else length - rows
+    rng = np.random.default_rng(g.int(0, 99))
+    first = g.maybe(rng.integers(0, most + 1, cache.shape[:1]))
+    given = [cache, update] if first is None else [cache, update, g.given(first)]
+    g.emit(op_type, given, axis=g.one_of((axis, axis - cache.rank)), mode=mode)
+
+
 @builds("OneHot")
 def one_hot(g: Grower, op_type: str) -> None:
     """Indices outside of the depth give off everywhere."""

@@ -6,7 +6,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from onnx import numpy_helper
+from onnx import helper, numpy_helper
 
 from tests.random_onnx.grower import Grower
 from tests.random_onnx.registry import builds
@@ -69,6 +69,14 @@ def range_(g: Grower, op_type: str) -> None:
     if dtype.kind == "f" and g.flag():
         numbers = (numbers * 0.5).astype(dtype)
     g.emit(op_type, [g.given(np.array(number, dtype), fixed=True) for number in numbers])
+
+
+@builds("EyeLike")
+def eye_like(g: Grower, op_type: str) -> None:
+    """Diagonals of all places, also outside of the matrix."""
+    value = g.operand(g.types(op_type), (2, 2))
+    to = g.maybe(helper.np_dtype_to_tensor_dtype(g.one_of((F16, np.dtype(np.int64)))))
+    g.emit(op_type, [value], k=g.maybe(g.int(-4, 4)), dtype=to)
 
 
 @builds("Shape")

@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 
 from ge_dialect.frontends.onnx.convert.attention import default_scale, joined_heads, split_heads
 from ge_dialect.frontends.onnx.convert.contrib import DOMAIN
-from ge_dialect.frontends.onnx.convert.delegate import apply
+from ge_dialect.frontends.onnx.convert.delegate import apply, positions
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
 from ge_dialect.frontends.onnx.convert.quantized import multiplier, scalar
 from ge_dialect.frontends.onnx.convert.quantized_contrib import scaled_sums
@@ -22,7 +22,7 @@ from ge_dialect.ge.binary import AddOp
 from ge_dialect.ge.contractions import MatmulOp
 from ge_dialect.ge.integer_contractions import MatmulIntegerOp
 from ge_dialect.ge.pieces import ConcatOp
-from ge_dialect.ge.types import MaybeDim, element_type_of, value_shape
+from ge_dialect.ge.types import element_type_of, value_shape
 
 
 @dataclass(frozen=True)
@@ -210,22 +210,6 @@ def _within(node: Node, ends: SSAValue, heads: Heads) -> SSAValue:
     end, start = (node.reshape(x, (batch, 1, 1, 1)) for x in split(node, ends, 0, (batch, batch)))
     before = apply(node, "Less", places, end)
     return apply(node, "And", before, apply(node, "GreaterOrEqual", places, start))
-
-
-def positions(node: Node, value: SSAValue, axis: int) -> SSAValue:
-    """Returns the numbers from 0 on of the places along a dimension, in i64."""
-    size: MaybeDim = value_shape(value)[axis]
-    if isinstance(size, int):
-        return node.builder.ints(range(size))
-    length = length_of(node, value, axis)
-    return apply(node, "Range", node.builder.ints(0), length, node.builder.ints(1))
-
-
-def length_of(node: Node, value: SSAValue, axis: int) -> SSAValue:
-    """Returns the size of a dimension as a scalar of i64."""
-    if isinstance(size := value_shape(value)[axis], int):
-        return node.builder.ints(size)
-    return apply(node, "Squeeze", apply(node, "Shape", value, start=axis, end=axis + 1))
 
 
 @converts("MultiHeadAttention", domain=DOMAIN)

@@ -11,14 +11,8 @@ from xdsl.ir import SSAValue
 
 from ge_dialect.frontends.onnx.convert.attention import split_heads
 from ge_dialect.frontends.onnx.convert.contrib import DOMAIN
-from ge_dialect.frontends.onnx.convert.contrib_attention import (
-    Heads,
-    attend,
-    length_of,
-    positions,
-    split,
-)
-from ge_dialect.frontends.onnx.convert.delegate import apply
+from ge_dialect.frontends.onnx.convert.contrib_attention import Heads, attend, split
+from ge_dialect.frontends.onnx.convert.delegate import apply, length_of, positions
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
 from ge_dialect.ge.attention import RotaryEmbeddingOp
 from ge_dialect.ge.base import expect_rank

@@ -7,6 +7,7 @@ from dataclasses import replace
 from xdsl.ir import SSAValue
 
 from ge_dialect.frontends.onnx.convert.node import AttrValue, Node, converters
+from ge_dialect.ge.types import MaybeDim, value_shape
 
 OPSET = 21
 """The operator set whose operators a node of another domain is expressed in."""
@@ -38,3 +39,19 @@ def apply(
         used=(True,),
     )
     return converters()[op_type](inner)[0]
+
+
+def positions(node: Node, value: SSAValue, axis: int) -> SSAValue:
+    """Returns the numbers from 0 on of the places along a dimension, in i64."""
+    size: MaybeDim = value_shape(value)[axis]
+    if isinstance(size, int):
+        return node.builder.ints(range(size))
+    length = length_of(node, value, axis)
+    return apply(node, "Range", node.builder.ints(0), length, node.builder.ints(1))
+
+
+def length_of(node: Node, value: SSAValue, axis: int) -> SSAValue:
+    """Returns the size of a dimension as a scalar of i64."""
+    if isinstance(size := value_shape(value)[axis], int):
+        return node.builder.ints(size)
+    return apply(node, "Squeeze", apply(node, "Shape", value, start=axis, end=axis + 1))

@@ -196,6 +196,31 @@ def swish(node: Node) -> SSAValue:
     return node.emit(activations.QuickGeluOp(node[0], alpha))
 
 
+@converts("ThresholdedRelu")
+def thresholded_relu(node: Node) -> SSAValue:
+    """`ThresholdedRelu`: what is above `alpha`, and 0 for all else, NaN as well."""
+    zero = node.builder.number(0, node.element_type())
+    alpha = node.builder.number(node.get_float("alpha", 1.0), node.element_type())
+    above = node.emit(binary.GreaterOp(node[0], alpha))
+    return node.emit(elementwise.SelectOp(above, node[0], zero))
+
+
+@converts("Shrink")
+def shrink(node: Node) -> SSAValue:
+    """`Shrink` of floats: 0 within `lambd` of it, nearer to it by `bias` elsewhere."""
+    x, element_type = node[0], node.element_type()
+    if not is_float(element_type):
+        raise OnHost("integers, of which `bias` is none")
+    lambd, bias = node.get_float("lambd", 0.5), node.get_float("bias", 0.0)
+    low, high, step, zero = (
+        node.builder.number(value, element_type) for value in (-lambd, lambd, bias, 0)
+    )
+    lower = node.emit(binary.SubOp(x, step))
+    above = node.emit(elementwise.SelectOp(node.emit(binary.GreaterOp(x, high)), lower, zero))
+    raised = node.emit(binary.AddOp(x, step))
+    return node.emit(elementwise.SelectOp(node.emit(binary.LessOp(x, low)), raised, above))
+
+
 @converts("Cast")
 def cast(node: Node) -> SSAValue:
     """`Cast` between numbers."""

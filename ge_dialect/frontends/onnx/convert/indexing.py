@@ -5,13 +5,14 @@ from __future__ import annotations
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
+from ge_dialect.frontends.onnx.convert.delegate import apply, length_of, positions
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
 from ge_dialect.ge import indexing, scatter
 from ge_dialect.ge.attributes import StringType
 from ge_dialect.ge.constants import constant_scalar
 from ge_dialect.ge.dtypes import is_integer
 from ge_dialect.ge.elementwise import CastOp
-from ge_dialect.ge.types import element_type_of
+from ge_dialect.ge.types import MaybeDim, element_type_of
 
 
 def _refuse_strings(node: Node) -> None:
@@ -61,6 +62,31 @@ def scatter_elements(node: Node) -> SSAValue:
     _refuse_strings(node)
     axis, reduction = node.get_int("axis", 0), node.get_string("reduction", "none")
     return node.emit(scatter.ScatterElementsOp(node[0], node[1], node[2], axis, reduction))
+
+
+@converts("TensorScatter")
+def tensor_scatter(node: Node) -> SSAValue:
+    """`TensorScatter`: rows of keys or values go into a cache, from a place of each batch on."""
+    _refuse_strings(node)
+    past, update, rank = node[0], node[1], len(node.shape())
+    axis = node.get_int("axis", -2)
+    axis += rank if axis < 0 else 0
+    if len(node.shape(1)) != rank or not 0 < axis < rank:
+        node.fail(f"expected an update of rank {rank} and an axis behind the batch, got {axis}")
+    places = node.reshape(positions(node, update, axis), _along(axis, rank, node.shape(1)[axis]))
+    if (first := node.optional(2)) is not None:
+        places = apply(node, "Add", node.reshape(first, _along(0, rank, node.shape()[0])), places)
+    if (mode := node.get_string("mode", "linear")) == "circular":
+        places = apply(node, "Mod", places, length_of(node, past, axis))
+    elif mode != "linear":
+        node.fail(f"expected mode 'linear' or 'circular', got '{mode}'")
+    index = apply(node, "Expand", places, apply(node, "Shape", update))
+    return node.emit(scatter.ScatterElementsOp(past, index, update, axis, "none"))
+
+
+def _along(axis: int, rank: int, size: MaybeDim) -> tuple[MaybeDim, ...]:
+    """Returns a shape of 1, but for one dimension."""
+    return tuple(size if one == axis else 1 for one in range(rank))
 
 
 @converts("OneHot")

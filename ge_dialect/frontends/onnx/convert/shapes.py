@@ -8,13 +8,15 @@ from math import ceil, isfinite
 from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
+from ge_dialect.frontends.onnx.convert.delegate import positions
 from ge_dialect.frontends.onnx.convert.dims import steps_between
 from ge_dialect.frontends.onnx.convert.movement import typed_like
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
 from ge_dialect.frontends.onnx.convert.reductions import flattened
-from ge_dialect.ge.binary import AddOp
+from ge_dialect.ge.binary import AddOp, EqualOp
 from ge_dialect.ge.constants import constant_scalar
-from ge_dialect.ge.dtypes import is_float, is_integer
+from ge_dialect.ge.dtypes import from_onnx, is_bool, is_float, is_integer
+from ge_dialect.ge.elementwise import CastOp
 from ge_dialect.ge.indexing import ShapeOp, SizeOp
 from ge_dialect.ge.movement import BroadcastToOp
 from ge_dialect.ge.rearrange import RangeOp
@@ -111,6 +113,20 @@ def _count(node: Node) -> MaybeDim:
     if start is None or limit is None or not isinstance(delta, int) or delta < 1:
         return None
     return steps_between(start, limit, delta)
+
+
+@converts("EyeLike")
+def eye_like(node: Node) -> SSAValue:
+    """`EyeLike`: 1 where the column is the row plus `k`."""
+    if len(node.shape()) != 2:
+        node.fail(f"expected an input of rank 2, got {len(node.shape())}")
+    to = from_onnx(node.get_int("dtype")) if node.has("dtype") else node.element_type()
+    if to is None or not (is_float(to) or is_integer(to) or is_bool(to)):
+        raise OnHost("an exotic element type")
+    rows, columns = (positions(node, node[0], axis) for axis in (0, 1))
+    rows = node.reshape(rows, (node.shape()[0], 1))
+    rows = node.emit(AddOp(rows, node.builder.ints(node.get_int("k", 0))))
+    return node.emit(CastOp(node.emit(EqualOp(rows, columns)), to))
 
 
 @converts("Shape")
