@@ -44,7 +44,8 @@ class FoundLayerNorm(Found):
 class RaiseLayerNorm(Raise):
     """`d / sqrt(mean(d * d) + eps) [* scale] [+ bias]` with `d = x - mean(x)` -> `layer_norm(x)`.
 
-    The quotient may be a product with a reciprocal, and operands may be swapped. Types narrower
+    The quotient may be a product with a reciprocal, and operands may be swapped; the mean of
+    squares may be `max(mean(x * x) - mean(x) ** 2, 0)`, in f32 and f64. Types narrower
     than f32 are raised as well: the nine ops round nine times, the one op once.
     """
 
@@ -73,4 +74,5 @@ class RaiseLayerNorm(Raise):
         if (after := parameter_after(ops[0], AddOp, x, axis)) is not None:
             bias = after[1]
             ops.insert(0, after[0])
+        normal.note(type(self).__name__, op)
         return FoundLayerNorm(x, scale, bias, axis, normal.epsilon, ops=ops)

@@ -8,6 +8,7 @@ from typing import ClassVar
 from xdsl.dialects.builtin import Float32Type, Float64Type
 from xdsl.ir import Operation, SSAValue
 
+from ge_dialect import remarks
 from ge_dialect.ge.base import float_attr
 from ge_dialect.ge.binary import AddOp, DivOp, MulOp, PowOp
 from ge_dialect.ge.constants import ConstantOp, constant_scalar
@@ -18,7 +19,8 @@ from ge_dialect.ge.structure import HostCallOp
 from ge_dialect.ge.types import element_type_of, value_shape
 from ge_dialect.ge.unary import ReciprocalOp, RsqrtOp, SqrtOp
 from ge_dialect.passes.near_miss import NearMissError
-from ge_dialect.passes.raising.match import Found, Raise
+from ge_dialect.passes.raising.match import NAME, Found, Raise
+from ge_dialect.passes.raising.variance import is_square_of, variance_of
 from ge_dialect.passes.values import commuted, owner
 from ge_dialect.remarks import ReasonClass
 
@@ -35,12 +37,20 @@ class Normalized:
         axis: The first of the dimensions that the mean is over.
         epsilon: Exactly as the graph has it.
         ops: The ops of the formula, the last first.
+        cancels: Whether the mean of squares is spelled as a difference, which loses digits.
     """
 
     input: SSAValue
     axis: int
     epsilon: float
     ops: list[Operation]
+    cancels: bool = False
+
+    def note(self, rule: str, op: Operation) -> None:
+        """Tells the user where the one op is more exact than the ops of the graph."""
+        if self.cancels:
+            text = "the variance is that of differences: mean(x * x) - mean(x) ** 2 loses digits"
+            remarks.analysis(NAME, rule, op, text)
 
 
 def find_normalized(op: Operation) -> Normalized | None:
@@ -54,7 +64,10 @@ def find_normalized(op: Operation) -> Normalized | None:
         if value.type != op.results[0].type:
             continue
         for mean, epsilon, add in _sums(total):
-            if (squares := mean_input(mean)) is None or not _is_square_of(squares, value):
+            if (variance := variance_of(mean, value)) is not None:
+                axis, ops = mean_axis(variance.mean.result), [op, *ops, *add, *variance.ops]
+                return Normalized(value, axis, _exact_epsilon(epsilon), ops, cancels=True)
+            if (squares := mean_input(mean)) is None or not is_square_of(squares, value):
                 continue
             axis = mean_axis(mean)
             found = [op, *ops, *add, mean.owner, squares.owner]
@@ -119,16 +132,6 @@ def mean_input(value: SSAValue) -> SSAValue | None:
             return op.arguments[0]
         case _:
             return None
-
-
-def _is_square_of(squares: SSAValue, value: SSAValue) -> bool:
-    match squares.owner:
-        case MulOp() as op:
-            return op.lhs is value and op.rhs is value
-        case PowOp() as op:
-            return op.lhs is value and constant_scalar(op.rhs) == 2
-        case _:
-            return False
 
 
 def mean_axis(value: SSAValue) -> int:

@@ -51,6 +51,7 @@ class RaiseRMSNorm(Raise):
         if (after := parameter_after(op, MulOp, normal.input, normal.axis)) is not None:
             scale = after[1]
             ops = [after[0], *ops]
+        normal.note(type(self).__name__, op)
         return FoundRMSNorm(normal.input, scale, normal.axis, normal.epsilon, ops=ops)
 
 
