@@ -176,6 +176,11 @@ def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_pages_are_merged(name: str) -> None:
+    assert not re.search(r"^(<{7} |={7}$|>{7} )", TEXTS[name], re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_files_that_pages_name_exist(name: str) -> None:
     text = TEXTS[name]
     folders = "ge_dialect|passes|lowering|tools|tests|docs|examples|scripts|benchmarks"

@@ -60,6 +60,26 @@ def test_masked_fill_loses_scores_that_are_not_finite() -> None:
     np.testing.assert_array_equal(filled, expected)
 
 
+def test_a_fill_takes_the_place_of_scores() -> None:
+    q, k, v = _operands()
+    mask = np.random.default_rng(3).random((5, 7)) < 0.6
+    mask[2] = False
+    k_heads, v_heads = (np.repeat(one, q.shape[1] // k.shape[1], 1) for one in (k, v))
+    scores = np.where(mask, np.einsum("bhsd,bhtd->bhst", q, k_heads), 0.25)
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    weights /= weights.sum(-1, keepdims=True)
+    expected = weights @ v_heads
+    (found,) = run(FlashAttentionOp, q, k, v, mask, scale=1.0, masked_fill=True, fill=0.25)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(("masked_fill", "fill"), [(False, -1.0), (True, float("nan"))])
+def test_a_fill_is_finite_and_fills(masked_fill: bool, fill: float) -> None:
+    q, k, v = _operands()
+    with pytest.raises(VerifyException, match="expected 'masked_fill' with a finite 'fill'"):
+        run(FlashAttentionOp, q, k, v, scale=1.0, masked_fill=masked_fill, fill=fill)
+
+
 def test_zero_nan_takes_all_weights_of_a_query() -> None:
     q, k, v = _operands()
     q[:, :, 2] = np.nan

@@ -91,12 +91,15 @@ class Spelling:
     guard: bool
 
 
+FILL = -1.5
+"""What masked scores are where they are filled: scores come up to it."""
+
 SPELLINGS = [
     Spelling(*parts)
     for parts in product(
         ("BHTD", "BTHD", "BHDT", "folded"),
         ("none", "split", "after", "divided", "below"),
-        ("none", "added", "truth", "selected"),
+        ("none", "added", "truth", "selected", "filled"),
         (False, True),
         (False, True),
     )
@@ -148,8 +151,9 @@ def attention(spelling: Spelling, arguments: Sequence[SSAValue]) -> SSAValue:
     elif spelling.mask == "truth":
         added = SelectOp(masks[0], zero, infinity)
         scores = swapped(AddOp, scores, added.result, spelling.left)
-    elif spelling.mask == "selected":
-        scores = SelectOp(masks[0], scores, infinity).result
+    elif spelling.mask in ("selected", "filled"):
+        fill = infinity if spelling.mask == "selected" else float_constant(FILL, type_)
+        scores = SelectOp(masks[0], scores, fill).result
     weights = SoftmaxOp(scores).result
     if spelling.guard:
         weights = SelectOp(IsNanOp(weights), zero, weights).result
@@ -168,7 +172,7 @@ def inputs(spelling: Spelling, dims: Sequence[int], seed: int = 0) -> list[Array
         arrays.append(rng.standard_normal((batch, 1, 1, columns)).astype(np.float32))
     elif spelling.mask != "none":
         keep = rng.random((rows, columns)) < 0.6
-        if spelling.guard:
+        if spelling.guard or spelling.mask == "filled":
             keep[0] = False  # a query that sees no key
         else:
             keep[:, 0] = True
@@ -186,9 +190,9 @@ def test_every_spelling_of_attention_is_one_op(
     (op,) = [one for one in left if isinstance(one, FlashAttentionOp)]
     assert op.scale.value.data == (1.0 if spelling.scale == "none" else 0.25)
     assert (op.zero_nan is not None) is spelling.guard
-    assert (op.masked_fill is not None) is (spelling.mask == "selected")
+    assert op.masked_score == {"selected": -np.inf, "filled": FILL}.get(spelling.mask)
     assert (op.mask is not None) is (spelling.mask != "none")
-    if spelling.mask in ("truth", "selected"):
+    if spelling.mask in ("truth", "selected", "filled"):
         assert op.mask is not None and str(element_type_of(op.mask)) == "i1"
     moves = sum(isinstance(one, TransposeOp | ReshapeOp) for one in left)
     assert moves <= (spelling.key in ("BTHD", "BHDT"))

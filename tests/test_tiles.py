@@ -261,7 +261,7 @@ def test_attention_in_blocks_treats_masked_queries_alike(
     mask[..., 2, 3] = np.inf
     mask[..., 3, 5] = np.nan
     nan_guard, zero_nan = guard == "nan_guard", guard == "zero_nan"
-    rules = Rules(None, 0.5, None, 2.0, masked_fill=False, nan_guard=nan_guard, zero_nan=zero_nan)
+    rules = Rules(None, 0.5, None, 2.0, masked_fill=None, nan_guard=nan_guard, zero_nan=zero_nan)
     blocks = [(start, min(start + block, 8)) for start in range(0, 8, block)]
     scratch = (np.empty(80, np.float32), np.empty(80, np.float32))
     sink = np.array([0.5, -np.inf], np.float32) if sunk else None
@@ -270,6 +270,21 @@ def test_attention_in_blocks_treats_masked_queries_alike(
         q, k, v, mask, sink=sink, scale=0.5, softcap=2.0, nan_guard=nan_guard, zero_nan=zero_nan
     )
     np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("block", [8, 3, 1])
+def test_attention_in_blocks_fills_scores(block: int) -> None:
+    random = np.random.default_rng(2)
+    q, k, v = (random.normal(size=(1, 2, n, 4)).astype(np.float32) for n in (5, 8, 8))
+    mask = random.random((1, 1, 5, 8)) < 0.5
+    mask[..., 0, :] = False  # all weights alike
+    rules = Rules(None, 0.5, None, 0.0, masked_fill=0.25, nan_guard=False, zero_nan=False)
+    blocks = [(start, min(start + block, 8)) for start in range(0, 8, block)]
+    scratch = (np.empty(80, np.float32), np.empty(80, np.float32))
+    found = attend_in_blocks(q, k, v, mask, rules, 0, blocks, scratch, None)
+    wanted = flash_attention(q, k, v, mask, scale=0.5, masked_fill=0.25)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(found[..., 0, :], v.mean(2), rtol=1e-5, atol=1e-6)
 
 
 ATTENTION = """

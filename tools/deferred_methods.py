@@ -103,10 +103,8 @@ def deferred_init(
     def method(self: object, /, *values: Any, **named: Any) -> None:
         nonlocal made, left
         left -= 1
-        if named or len(values) != len(names):
-            given = _filled(fields, values, named)
-        else:
-            given = values
+        fits = len(values) == len(names) and not named
+        given = values if fits else _filled(fields, values, named)
         if given is None or left < 0:  # called wrongly, of which the real one tells, or often
             if made is None:
                 made = write(fields, std_fields, kw_only_fields, *rest)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf, isfinite
 from typing import ClassVar
 
 from xdsl.dialects.builtin import UnitAttr, f32, f64
@@ -69,7 +70,8 @@ class FlashAttentionOp(GEOp):
     query i keeps only keys `j <= i + causal_offset` (absent: 0, which is ONNX's rule for attention
     without a past; with a past of P keys the offset is P). What takes a key away adds minus
     infinity to its score, as in ONNX, so that a score of NaN shows; with `masked_fill` it puts
-    minus infinity in its place. A query that keeps no key gives NaN, as softmax does, or 0 with
+    minus infinity in its place, or the number `fill`, of which the weights of a query without keys
+    are all the same. A query that keeps no key gives NaN, as softmax does, or 0 with
     `nan_guard`; with `zero_nan` weights that are NaN become 0, whatever made them so.
     `sink` is the score of one key more of each head, as it is, whose value is 0: what a query does
     not want to give to any key goes there.
@@ -85,6 +87,7 @@ class FlashAttentionOp(GEOp):
     - (C6) `softcap` is greater than 0; `causal_offset` comes with `causal`; there is at most one of
       `nan_guard` and `zero_nan`.
     - (C7) `sink` holds floats, one a head.
+    - (C8) `fill` comes with `masked_fill`; it is finite.
 
     Source: Dao et al., "FlashAttention" (2022), section 3; ONNX `Attention`, version 24; of sinks
     OpenAI, "gpt-oss-120b & gpt-oss-20b Model Card" (2025), section 2.
@@ -113,6 +116,7 @@ class FlashAttentionOp(GEOp):
     causal_offset = opt_prop_def(I64Attr)
     softcap = opt_prop_def(F32Attr)
     masked_fill = opt_prop_def(UnitAttr)
+    fill = opt_prop_def(F32Attr)
     nan_guard = opt_prop_def(UnitAttr)
     zero_nan = opt_prop_def(UnitAttr)
     accumulate = prop_def(eq(f32) | eq(f64), default_value=f32)
@@ -124,8 +128,8 @@ class FlashAttentionOp(GEOp):
     assembly_format = (
         "$q `,` $k `,` $v (`mask` $mask^)? (`sink` $sink^ `:` type($sink))? `scale` $scale"
         " (`causal` $causal^)? (`causal_offset` $causal_offset^)? (`softcap` $softcap^)?"
-        " (`masked_fill` $masked_fill^)? (`nan_guard` $nan_guard^)? (`zero_nan` $zero_nan^)?"
-        " (`accumulate` $accumulate^)? attr-dict"
+        " (`masked_fill` $masked_fill^)? (`fill` $fill^)? (`nan_guard` $nan_guard^)?"
+        " (`zero_nan` $zero_nan^)? (`accumulate` $accumulate^)? attr-dict"
         " `:` `(` type($q) `,` type($k) `,` type($v) (`,` type($mask)^)? `)` `->` type($result)"
     )
 
@@ -142,6 +146,7 @@ class FlashAttentionOp(GEOp):
         causal_offset: int | None = None,
         softcap: float | None = None,
         masked_fill: bool = False,
+        fill: float | None = None,
         nan_guard: bool = False,
         zero_nan: bool = False,
         accumulate: Attribute | None = None,
@@ -156,11 +161,19 @@ class FlashAttentionOp(GEOp):
                 "causal_offset": None if causal_offset is None else int_attr(causal_offset),
                 "softcap": None if softcap is None else float_attr(softcap),
                 "masked_fill": flag_attr(masked_fill),
+                "fill": None if fill is None else float_attr(fill),
                 "nan_guard": flag_attr(nan_guard),
                 "zero_nan": flag_attr(zero_nan),
                 "accumulate": accumulate or (f64 if wide else f32),
             },
         )
+
+    @property
+    def masked_score(self) -> float | None:
+        """What takes the place of the score of a key that is taken away; None adds -inf to it."""
+        if self.masked_fill is None:
+            return None
+        return -inf if self.fill is None else self.fill.value.data
 
     def infer_types(self) -> Sequence[Attribute]:
         expect_float(self.q, "q")
@@ -176,7 +189,15 @@ class FlashAttentionOp(GEOp):
             raise VerifyException("expected 'causal' with 'causal_offset'")
         if self.nan_guard is not None and self.zero_nan is not None:
             raise VerifyException("expected at most one of 'nan_guard' and 'zero_nan'")
+        self._check_fill()
         return (tensor_type(element_type, (batch, heads, rows, depth)),)
+
+    def _check_fill(self) -> None:
+        if self.fill is not None and (
+            self.masked_fill is None or not isfinite(self.fill.value.data)
+        ):
+            found = self.fill.value.data  # (C8)
+            raise VerifyException(f"expected 'masked_fill' with a finite 'fill', got {found}")
 
     def _check_mask(self, scores: Shape) -> None:
         if self.mask is None:

@@ -26,7 +26,7 @@ def flash_attention(
         causal=op.causal is not None,
         causal_offset=op.causal_offset.value.data if op.causal_offset else 0,
         softcap=op.softcap.value.data if op.softcap else 0.0,
-        masked_fill=op.masked_fill is not None,
+        masked_fill=op.masked_score,
         nan_guard=op.nan_guard is not None,
         zero_nan=op.zero_nan is not None,
         accumulate=to_numpy(op.accumulate),

@@ -51,6 +51,7 @@ def _owned(value: Value) -> Value:
 
 
 def int_attr(op: HostCallOp, name: str, default: int) -> int:
+    """Returns an integer among the attributes of a node, or the default."""
     attr = None if op.attrs is None else op.attrs.data.get(name)
     return attr.value.data if isinstance(attr, IntegerAttr) else default
 

@@ -128,9 +128,9 @@ def _masked(
         scores = steps.add(AddOp(scores, steps.cast(op.mask, element_type_of(scores))))
     if visible is None:
         return scores
+    if (fill := op.masked_score) is not None:
+        return steps.add(SelectOp(visible, scores, steps.number(fill, scores)))
     zero, gone = steps.number(0.0, scores), steps.number(-inf, scores)
-    if op.masked_fill is not None:
-        return steps.add(SelectOp(visible, scores, gone))
     return steps.add(AddOp(scores, steps.add(SelectOp(visible, zero, gone))))
 
 

@@ -83,6 +83,8 @@ class AssumeKeptKeys(Raise):
     def find(self, op: Operation) -> Found | None:
         assert isinstance(op, FlashAttentionOp)
         unified = op.mask is None or is_bool(element_type_of(op.mask)) or _is_plain(op.mask)
+        if op.fill is not None and op.fill.value.data > ABSORBING:
+            return None
         flags = (op.nan_guard, op.zero_nan, op.masked_fill)
         if unified and all(flag is None for flag in flags):
             return None

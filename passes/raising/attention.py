@@ -6,6 +6,7 @@ Source of the formula: Dao et al., "FlashAttention" (2022), section 3; `ge.flash
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import ClassVar
 
 from xdsl.dialects.builtin import f32, f64
@@ -32,7 +33,7 @@ from ge_dialect.passes.raising.heads import (
     to_heads,
     unscaled,
 )
-from ge_dialect.passes.raising.masks import combined_mask, fills
+from ge_dialect.passes.raising.masks import combined_mask, common_fill, expect_fills
 from ge_dialect.passes.raising.match import NAME, Found, Raise
 from ge_dialect.passes.raising.scales import joined_scale
 from ge_dialect.passes.raising.sinks import Sink, find_sink
@@ -73,6 +74,7 @@ class FoundAttention(Found):
         query, key = (_widened(chain, one, element_type_of(value)) for one in (query, key))
         softmax_type = element_type_of(self.weights.softmax.input)
         mask = combined_mask(chain, self.scores.masks, heads, softmax_type)
+        fill = common_fill(self.scores.masks)
         attention = FlashAttentionOp(
             query,
             key,
@@ -81,7 +83,8 @@ class FoundAttention(Found):
             sink=None if self.sink is None else self.sink.build(chain),
             scale=self.scores.scale * self._split_scale(),
             softcap=self.scores.softcap,
-            masked_fill=fills(self.scores.masks),
+            masked_fill=fill is not None,
+            fill=None if fill == -inf else fill,
             zero_nan=self.weights.nan_guard,
             accumulate=f64 if softmax_type == f64 else f32,
         )
@@ -131,6 +134,7 @@ class RaiseAttention(Raise):
         if weights.problem is not None:
             raise weights.problem
         _expect_types(op, scores)
+        expect_fills(scores.masks)
         expect_broadcasts(product.lhs, _lead(product), "q")
         expect_broadcasts(product.rhs, _lead(product), "k")
         expect_broadcasts(op.rhs, value_shape(op.lhs)[:-2], "v")
@@ -154,7 +158,7 @@ class RaiseAttention(Raise):
         """Says where results are the same only for scores that are no NaN and not infinite."""
         rule = type(self).__name__
         replaced = any(mask.kind is not MaskKind.ADD for mask in scores.masks)
-        if replaced and not fills(scores.masks):
+        if replaced and common_fill(scores.masks) is None:
             text = "masked scores are taken to be finite: here they are replaced, in the op"
             remarks.analysis(NAME, rule, op, f"{text} a number is added")
         if scores.floored:

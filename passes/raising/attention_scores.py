@@ -50,6 +50,7 @@ class Mask:
         value: A float tensor, or one of `i1`.
         lead: The dimensions of the scores where it applies, but the last two.
         fill: What dropped scores become.
+        absorbs: Whether that is less than any score that occurs, so that it may as well be added.
         factor: What a float tensor is multiplied by before it is added.
         factor_type: The element type in which it is, None where the factor is 1.
     """
@@ -58,6 +59,7 @@ class Mask:
     value: SSAValue
     lead: Shape
     fill: float = -inf
+    absorbs: bool = True
     factor: float = 1.0
     factor_type: Attribute | None = None
 
@@ -164,11 +166,15 @@ def _scaled_mask(mask: Mask, factor: float, scores: SSAValue) -> Mask:
             text = "the scores are scaled after the mask, which may overflow alone"
             raise NearMissError(ReasonClass.DTYPE, text, str(element), "f32 or f64")
         return replace(mask, factor=mask.factor * factor, factor_type=element)
-    fill = mask.fill * factor if factor > 0 else inf
-    if fill != -inf and fill > ABSORBING:
+    if factor <= 0:
         text = "masked scores are scaled to what is not minus infinity"
-        raise NearMissError(ReasonClass.CONST, text, float(fill), "-inf")
-    return replace(mask, fill=_rounded(fill, element))
+        raise NearMissError(ReasonClass.CONST, text, float(factor), "> 0")
+    fill = _rounded(mask.fill * factor, element)
+    return replace(mask, fill=fill, absorbs=_absorbs(fill, element))
+
+
+def _absorbs(fill: float, element: Attribute) -> bool:
+    return fill == -inf or (not _is_narrow(element) and fill <= ABSORBING)
 
 
 def _is_narrow(element: Attribute) -> bool:
@@ -245,11 +251,8 @@ def _select(walk: _Walk, op: Operation) -> Scores | None:
         if fill is None or (found := walk.scores(scores)) is None:
             continue
         lead = _expect_same_shape(scores, op.result)
-        narrow = _is_narrow(element_type_of(op.result))
-        if fill != -inf and (narrow or fill > ABSORBING):
-            text = "masked scores are not minus infinity"
-            raise NearMissError(ReasonClass.CONST, text, float(fill), "-inf")
-        found.masks.append(Mask(kind, op.condition, lead, float(fill)))
+        absorbs = _absorbs(float(fill), element_type_of(op.result))
+        found.masks.append(Mask(kind, op.condition, lead, float(fill), absorbs))
         return found
     return None
 

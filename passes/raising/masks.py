@@ -7,14 +7,17 @@ from math import inf
 
 from xdsl.ir import Attribute, SSAValue
 
+from ge_dialect.ge.base import float_attr
 from ge_dialect.ge.binary import AddOp, AndOp, MulOp
 from ge_dialect.ge.constants import float_constant
 from ge_dialect.ge.elementwise import CastOp, SelectOp
 from ge_dialect.ge.types import Shape, element_type_of, value_shape
 from ge_dialect.ge.unary import LogicalNotOp
 from ge_dialect.passes.canonicalization.operands import uniform_value
+from ge_dialect.passes.near_miss import NearMissError
 from ge_dialect.passes.raising.attention_scores import Mask, MaskKind
 from ge_dialect.passes.raising.heads import Chain, mask_to_heads
+from ge_dialect.remarks import ReasonClass
 
 
 def as_truth(mask: Mask) -> Mask:
@@ -33,14 +36,26 @@ def as_truth(mask: Mask) -> Mask:
     return Mask(kind, op.condition, mask.lead)
 
 
-def are_truths(masks: Sequence[Mask]) -> bool:
-    """Whether masks, after `as_truth`, only say which keys are kept."""
-    return all(mask.kind is not MaskKind.ADD and mask.fill == -inf for mask in masks)
+def common_fill(masks: Sequence[Mask]) -> float | None:
+    """Returns what masks put in the place of scores, where they do nothing else; None where a
+    number is added, or takes the place of another: then a sum says the same."""
+    fills = {mask.fill for mask in masks if mask.kind is not MaskKind.ADD}
+    if len(fills) != 1 or any(mask.kind is MaskKind.ADD for mask in masks):
+        return None
+    (fill,) = fills
+    return fill if fill == -inf or not masks[0].absorbs else None
 
 
-def fills(masks: Sequence[Mask]) -> bool:
-    """Whether all masks put minus infinity in the place of scores, so that the op does as well."""
-    return bool(masks) and are_truths(masks)
+def expect_fills(masks: Sequence[Mask]) -> None:
+    """Checks that one op can say what takes the place of scores.
+
+    Raises:
+        NearMissError: It is a number that scores may come up to, and there are other masks.
+    """
+    kept = [mask for mask in masks if mask.kind is not MaskKind.ADD and not mask.absorbs]
+    if kept and (common_fill(masks) is None or float_attr(kept[0].fill).value.data != kept[0].fill):
+        text = "masked scores are not minus infinity"
+        raise NearMissError(ReasonClass.CONST, text, kept[0].fill, "-inf")
 
 
 def combined_mask(
@@ -55,7 +70,7 @@ def combined_mask(
         element_type: Of a sum of masks.
     """
     masks = [as_truth(mask) for mask in masks]
-    truths = are_truths(masks)
+    truths = common_fill(masks) is not None
     whole: SSAValue | None = None
     for mask in masks:
         value = mask_to_heads(chain, mask.value, mask.lead, heads)

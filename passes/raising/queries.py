@@ -35,6 +35,7 @@ def attention_like(
         causal_offset=None if op.causal_offset is None else op.causal_offset.value.data,
         softcap=None if op.softcap is None else op.softcap.value.data,
         masked_fill=op.masked_fill is not None,
+        fill=None if op.fill is None else op.fill.value.data,
         nan_guard=op.nan_guard is not None,
         zero_nan=op.zero_nan is not None,
         accumulate=op.accumulate,
@@ -51,7 +52,10 @@ def with_mask(
     nan_guard: bool = False,
     zero_nan: bool = False,
 ) -> FlashAttentionOp:
-    """Returns `op` with another mask and other guards; `causal` None keeps that and the offset."""
+    """Returns `op` with another mask and other guards; `causal` None keeps that and the offset.
+
+    What is put in the place of scores is kept where `masked_fill` is.
+    """
     if causal is None:
         causal = op.causal is not None
         causal_offset = None if op.causal_offset is None else op.causal_offset.value.data
@@ -66,6 +70,7 @@ def with_mask(
         causal_offset=causal_offset,
         softcap=None if op.softcap is None else op.softcap.value.data,
         masked_fill=masked_fill,
+        fill=op.fill.value.data if masked_fill and op.fill is not None else None,
         nan_guard=nan_guard,
         zero_nan=zero_nan,
         accumulate=op.accumulate,

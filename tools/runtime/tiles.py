@@ -297,7 +297,7 @@ def _rules(op: FlashAttentionOp) -> Rules:
         scale=op.scale.value.data,
         causal_offset=None if op.causal is None else offset,
         softcap=op.softcap.value.data if op.softcap else 0.0,
-        masked_fill=op.masked_fill is not None,
+        masked_fill=op.masked_score,
         nan_guard=op.nan_guard is not None,
         zero_nan=op.zero_nan is not None,
     )

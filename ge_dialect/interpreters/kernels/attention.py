@@ -34,7 +34,7 @@ class Rules:
         scale: What scores are multiplied by.
         causal_offset: Query `i` sees keys up to `i + causal_offset`; None for all keys.
         softcap: Bound of the scores; 0 for none.
-        masked_fill: Whether scores that do not count are replaced, instead of added to.
+        masked_fill: What takes the place of scores that do not count; None adds minus infinity.
         nan_guard: Whether a query that sees no key gives 0, instead of NaN.
         zero_nan: Whether weights that are NaN become 0.
     """
@@ -43,7 +43,7 @@ class Rules:
     scale: float
     causal_offset: int | None
     softcap: float
-    masked_fill: bool
+    masked_fill: float | None
     nan_guard: bool
     zero_nan: bool
 
@@ -90,7 +90,8 @@ def masked(
         scores = scores + additive.astype(scores.dtype)
     if visible is not None:
         # As a rule added, not put in place: a score that is NaN or infinite shows, as in ONNX.
-        scores = np.where(visible, scores, -np.inf if rules.masked_fill else scores - np.inf)
+        fill = scores - np.inf if rules.masked_fill is None else rules.masked_fill
+        scores = np.where(visible, scores, fill).astype(scores.dtype, copy=False)
     if additive is not None and rules.nan_guard:
         kept = additive != -np.inf
         visible = kept if visible is None else visible & kept
@@ -139,7 +140,7 @@ def flash_attention(
     causal: bool = False,
     causal_offset: int = 0,
     softcap: float = 0.0,
-    masked_fill: bool = False,
+    masked_fill: float | None = None,
     nan_guard: bool = False,
     zero_nan: bool = False,
     accumulate: npt.DTypeLike | None = None,
@@ -158,8 +159,8 @@ def flash_attention(
         causal: Whether query `i` sees only keys `j <= i + causal_offset`.
         causal_offset: Keys that precede the first query; 0 as in ONNX `Attention` with no past.
         softcap: Scores become `softcap * tanh(score / softcap)` before the mask; 0 for no cap.
-        masked_fill: Whether what takes a key away replaces its score by minus infinity, instead of
-            adding that.
+        masked_fill: What replaces the score of a key that is taken away; by default minus infinity
+            is added to it.
         nan_guard: Whether a query that sees no key gives 0, instead of NaN as softmax would.
         zero_nan: Whether weights that are NaN become 0.
         accumulate: f32 or f64; default f64 of f64, f32 of narrower ones.

@@ -113,3 +113,53 @@ func.func @floor(%q: tensor<8x6x8xf32>, %k: tensor<8x8x6xf32>, %v: tensor<8x6x8x
   %o = ge.matmul %p, %v : (tensor<8x6x6xf32>, tensor<8x6x8xf32>) -> tensor<8x6x8xf32>
   func.return %o : tensor<8x6x8xf32>
 }
+
+// Scores are replaced by a number that they might come up to, in f16 as well.
+// CHECK-LABEL: func.func @fill
+// CHECK: ge.flash_attention %q, {{.*}}, %v mask %m scale 1.000000e+00 masked_fill fill -6.550400e+04 :
+func.func @fill(%q: tensor<2x4x6x8xf16>, %k: tensor<2x4x8x6xf16>, %v: tensor<2x4x6x8xf16>,
+    %m: tensor<6x6xi1>) -> tensor<2x4x6x8xf16> {
+  %c = ge.constant dense<-65504.0> : tensor<f16>
+  %a = ge.matmul %q, %k : (tensor<2x4x6x8xf16>, tensor<2x4x8x6xf16>) -> tensor<2x4x6x6xf16>
+  %s = ge.select %m, %a, %c : (tensor<6x6xi1>, tensor<2x4x6x6xf16>, tensor<f16>)
+    -> tensor<2x4x6x6xf16>
+  %p = ge.softmax %s axis -1 : (tensor<2x4x6x6xf16>) -> tensor<2x4x6x6xf16>
+  %o = ge.matmul %p, %v : (tensor<2x4x6x6xf16>, tensor<2x4x6x8xf16>) -> tensor<2x4x6x8xf16>
+  func.return %o : tensor<2x4x6x8xf16>
+}
+
+// Two masks of the same number, one that drops; a triangle among them is no attribute yet.
+// CHECK-LABEL: func.func @fills
+// CHECK: [[N:%[a-z0-9_]+]] = ge.logical_not %n
+// CHECK: [[M:%[a-z0-9_]+]] = ge.and %m, [[N]]
+// CHECK: ge.flash_attention %q, {{.*}}, %v mask [[M]] scale 1.000000e+00 masked_fill fill -1.000000e+09 :
+func.func @fills(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x8x6xf32>, %v: tensor<2x4x6x8xf32>,
+    %m: tensor<6x6xi1>, %n: tensor<6x6xi1>) -> tensor<2x4x6x8xf32> {
+  %c = ge.constant dense<-1.0e+09> : tensor<f32>
+  %a = ge.matmul %q, %k : (tensor<2x4x6x8xf32>, tensor<2x4x8x6xf32>) -> tensor<2x4x6x6xf32>
+  %s = ge.select %m, %a, %c : (tensor<6x6xi1>, tensor<2x4x6x6xf32>, tensor<f32>)
+    -> tensor<2x4x6x6xf32>
+  %t = ge.select %n, %c, %s : (tensor<6x6xi1>, tensor<f32>, tensor<2x4x6x6xf32>)
+    -> tensor<2x4x6x6xf32>
+  %p = ge.softmax %t axis -1 : (tensor<2x4x6x6xf32>) -> tensor<2x4x6x6xf32>
+  %o = ge.matmul %p, %v : (tensor<2x4x6x6xf32>, tensor<2x4x6x8xf32>) -> tensor<2x4x6x8xf32>
+  func.return %o : tensor<2x4x6x8xf32>
+}
+
+// Near miss: one mask fills with another number than the other.
+// CHECK-LABEL: func.func @two_fills
+// CHECK-NOT: ge.flash_attention
+// CHECK: func.return
+func.func @two_fills(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x8x6xf32>, %v: tensor<2x4x6x8xf32>,
+    %m: tensor<6x6xi1>, %n: tensor<6x6xi1>) -> tensor<2x4x6x8xf32> {
+  %c = ge.constant dense<-1.0e+09> : tensor<f32>
+  %d = ge.constant dense<-1.0e+08> : tensor<f32>
+  %a = ge.matmul %q, %k : (tensor<2x4x6x8xf32>, tensor<2x4x8x6xf32>) -> tensor<2x4x6x6xf32>
+  %s = ge.select %m, %a, %c : (tensor<6x6xi1>, tensor<2x4x6x6xf32>, tensor<f32>)
+    -> tensor<2x4x6x6xf32>
+  %t = ge.select %n, %d, %s : (tensor<6x6xi1>, tensor<f32>, tensor<2x4x6x6xf32>)
+    -> tensor<2x4x6x6xf32>
+  %p = ge.softmax %t axis -1 : (tensor<2x4x6x6xf32>) -> tensor<2x4x6x6xf32>
+  %o = ge.matmul %p, %v : (tensor<2x4x6x6xf32>, tensor<2x4x6x8xf32>) -> tensor<2x4x6x8xf32>
+  func.return %o : tensor<2x4x6x8xf32>
+}

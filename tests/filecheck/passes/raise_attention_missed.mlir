@@ -22,11 +22,12 @@ func.func @axis(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x8x6xf32>, %v: tensor<2x4
 }
 
 // REMARK: masked scores are not minus infinity (found -10000.0, wanted -inf) [CONST]
-func.func @finite_fill(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x8x6xf32>, %v: tensor<2x4x6x8xf32>,
-    %m: tensor<6x6xi1>) -> tensor<2x4x6x8xf32> {
+func.func @fill_and_sum(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x8x6xf32>, %v: tensor<2x4x6x8xf32>,
+    %m: tensor<6x6xi1>, %b: tensor<6x6xf32>) -> tensor<2x4x6x8xf32> {
   %c = ge.constant dense<-10000.0> : tensor<f32>
   %a = ge.matmul %q, %k : (tensor<2x4x6x8xf32>, tensor<2x4x8x6xf32>) -> tensor<2x4x6x6xf32>
-  %s = ge.select %m, %a, %c : (tensor<6x6xi1>, tensor<2x4x6x6xf32>, tensor<f32>)
+  %z = ge.add %a, %b : (tensor<2x4x6x6xf32>, tensor<6x6xf32>) -> tensor<2x4x6x6xf32>
+  %s = ge.select %m, %z, %c : (tensor<6x6xi1>, tensor<2x4x6x6xf32>, tensor<f32>)
     -> tensor<2x4x6x6xf32>
   %p = ge.softmax %s axis -1 : (tensor<2x4x6x6xf32>) -> tensor<2x4x6x6xf32>
   %o = ge.matmul %p, %v : (tensor<2x4x6x6xf32>, tensor<2x4x6x8xf32>) -> tensor<2x4x6x8xf32>
