@@ -24,6 +24,7 @@ from ge_dialect.passes.raising.group_norm import RaiseGroupNorm
 from ge_dialect.passes.raising.grouped_heads import AbsorbGroupedHeads
 from ge_dialect.passes.raising.hard import RaiseHardSigmoid, RaiseHardSwish
 from ge_dialect.passes.raising.layer_norm import RaiseLayerNorm
+from ge_dialect.passes.raising.masked_softmax import RaiseMaskedSoftmax
 from ge_dialect.passes.raising.match import NAME, Raise
 from ge_dialect.passes.raising.normalization import AbsorbBias, AbsorbScale
 from ge_dialect.passes.raising.quantized import RaiseQuantizedProduct
@@ -62,6 +63,7 @@ _CLASSES: tuple[type[Raise], ...] = (
     AbsorbRestOfFeatures,
     RaiseSoftmax,
     RaiseLogSoftmax,
+    RaiseMaskedSoftmax,
     AbsorbMaximum,
     RaiseHardSwish,
     RaiseHardSigmoid,
