@@ -1,11 +1,12 @@
 """Compiles and runs the exported architectures (`tests/zoo/export_architectures.py`).
 
-    python -m tests.architectures [--quantized] [--write] [PATTERN ...]
+    python -m tests.architectures [--quantized | --frameworks] [--write] [PATTERN ...]
 
 Of each: ops of the graph, kernels after `ge-compile`, the composites that are one op each, how many
 are still spelled out, and the largest difference from onnxruntime over its largest output. With
 `--write` the table goes to `docs/architectures.md`. With `--quantized` it is the models of
-`tests/zoo/export_quantized.py`, and `docs/quantized.md`. The exit status is 1 where one fails.
+`tests/zoo/export_quantized.py`, and `docs/quantized.md`, with `--frameworks` those of
+`tests/zoo/export_frameworks.py`, and `docs/frameworks.md`. The exit status is 1 where one fails.
 """
 
 from __future__ import annotations
@@ -25,9 +26,11 @@ from ge_dialect.tools.api import CompiledPlan, compile
 from tests.exporter_matrix import COMPOSITES
 from tests.unraised_sites import unraised_sites
 from tests.zoo.export_architectures import ROOT, TARGET
+from tests.zoo.export_frameworks import TARGET as FRAMEWORKS
 from tests.zoo.export_quantized import TARGET as QUANTIZED
 
 PAGE = ROOT / "docs" / "architectures.md"
+FRAMEWORKS_PAGE = ROOT / "docs" / "frameworks.md"
 QUANTIZED_PAGE = ROOT / "docs" / "quantized.md"
 TOLERANCE = 1e-3
 TOLERANCES = {"half": 3e-2, "qdq": 5e-2, "operators": 1.5e-1, "dynamic": 5e-2}
@@ -130,8 +133,8 @@ def check(folder: Path) -> Row:
 _PRODUCTS = ("matmul", "gemm", "conv")
 
 
-def page(rows: list[Row]) -> str:
-    """Returns the table as a page."""
+def architectures_page(rows: list[Row]) -> str:
+    """Returns the table of architectures as a page."""
     passed = sum(row.passed for row in rows)
     names = {row.name.split(".")[0] for row in rows}
     text = f"""# Other architectures
@@ -145,7 +148,27 @@ model that an exporter cannot write, or onnxruntime cannot run, is not here.
 {passed} of {len(rows)} give what onnxruntime gives.
 `python -m tests.zoo.export_architectures [--kind dyn]` makes them (with torch, transformers,
 diffusers and timm), `python -m tests.architectures --write` this page.
+"""
+    return text + table(rows)
 
+
+def frameworks_page(rows: list[Row]) -> str:
+    """Returns the table of models of other frameworks as a page."""
+    passed = sum(row.passed for row in rows)
+    text = f"""# Other frameworks
+
+Small models with random weights of JAX (functions, and modules of Flax, written by jax2onnx) and of
+PaddlePaddle (written by paddle2onnx), of fixed sizes (`.static`) and with a symbol for the batch
+(`.dyn`). {passed} of {len(rows)} give what onnxruntime gives.
+`python -m tests.zoo.export_frameworks {{jax,paddle}}` makes them (each with a Python that has the
+framework), `python -m tests.architectures --frameworks --write` this page.
+"""
+    return text + table(rows)
+
+
+def table(rows: list[Row]) -> str:
+    """Returns a line a model."""
+    text = """
 Kernels of equal bodies count once under *one op each*; *spelled out* are sites that only a spelling
 of a composite has.
 
@@ -192,11 +215,16 @@ _SUMMED = ("before", "kernels", "integer", "floats")
 def main() -> None:
     """Prints a line for each model that is there."""
     parser = argparse.ArgumentParser(description="Compile and run the exported architectures.")
-    parser.add_argument("--write", action="store_true", help="write docs/architectures.md")
+    parser.add_argument("--write", action="store_true", help="write the page of docs")
     parser.add_argument("--quantized", action="store_true", help="what was quantised instead")
+    parser.add_argument("--frameworks", action="store_true", help="other frameworks' instead")
     parser.add_argument("patterns", nargs="*", default=["*"], metavar="PATTERN")
     args = parser.parse_args()
-    target = QUANTIZED if args.quantized else TARGET
+    target, where, page = TARGET, PAGE, architectures_page
+    if args.quantized:
+        target, where, page = QUANTIZED, QUANTIZED_PAGE, quantized_page
+    elif args.frameworks:
+        target, where, page = FRAMEWORKS, FRAMEWORKS_PAGE, frameworks_page
     folders = {one for pattern in args.patterns for one in target.glob(f"{pattern}/")}
     rows: list[Row] = []
     for folder in sorted(folders):
@@ -205,10 +233,8 @@ def main() -> None:
             state = "pass" if row.passed else "FAIL"
             end = row.problem or f"{row.difference:.1e}"
             print(state, row.name, f"{row.before} -> {row.kernels}", end, flush=True)
-    if args.write and args.quantized:
-        QUANTIZED_PAGE.write_text(quantized_page(rows))
-    elif args.write:
-        PAGE.write_text(page(rows))
+    if args.write:
+        where.write_text(page(rows))
     sys.exit(0 if all(row.passed for row in rows) else 1)
 
 
