@@ -25,8 +25,7 @@ class JaxModels:
 
     def models(self) -> Mapping[str, Model]:
         """Returns all models by name."""
-        nn = self.jax.nn
-        attention = partial(getattr, nn, "dot_product_attention")
+        primitive = partial(getattr, self.jax.nn, "dot_product_attention")
         return {
             **{f"mlp-{name}": (partial(self.mlp, name), [(BATCH, 16)]) for name in ACTIVATIONS},
             "block": (self.block, [(BATCH, 12, 32)]),
@@ -36,8 +35,10 @@ class JaxModels:
             "vit": (self.vit, [(2, 32, 32, 3)]),
             "cnn": (self.cnn, [(BATCH, 32, 32, 3)]),
             "decoder": (self.decoder, [(2, 10, 32)]),
-            "attention": (attention, [HEADS] * 3),
-            "attention-grouped": (attention, [HEADS, KEYS, KEYS]),
+            "attention": (self.attention, [HEADS] * 3),
+            "attention-causal": (partial(self.attention, is_causal=True), [HEADS] * 3),
+            "attention-grouped": (self.attention, [HEADS, KEYS, KEYS]),
+            "attention-primitive": (primitive, [HEADS] * 3),
             "gru": (partial(self.scan, "GRUCell"), [(2, 6, 8)]),
             "lstm": (partial(self.scan, "LSTMCell"), [(2, 6, 8)]),
             "loop": (self.loop, [(4, 4)]),
@@ -58,6 +59,14 @@ class JaxModels:
 
         def call(x: Any) -> Any:
             return last(act(norm(first(x))))
+
+        return call
+
+    def attention(self, **options: Any) -> Callable[[Any, Any, Any], Any]:
+        """Attention of `[B, S, H, D]`, which jax2onnx knows where it is called in a function."""
+
+        def call(query: Any, key: Any, value: Any) -> Any:
+            return self.jax.nn.dot_product_attention(query, key, value, **options)
 
         return call
 
