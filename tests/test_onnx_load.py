@@ -165,6 +165,51 @@ def test_stripping_loses_nothing(sizes: list[int], depth: int, threshold: int):
     assert found == model
 
 
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 400), st.integers(0, 300), st.integers(0, 20000)), max_size=8
+    ),
+    st.booleans(),
+)
+@settings(max_examples=60, deadline=None)
+def test_notes_of_nodes_are_left_out(sizes: list[tuple[int, int, int]], described: bool):
+    model = model_of([], [helper.make_tensor("w", TensorProto.FLOAT, [300], [0.0] * 300)])
+    for index, (name, doc, note) in enumerate(sizes):
+        node = model.graph.node.add(op_type="Relu", name="n" * name, input=["x"], output=["y"])
+        node.domain = "acme" * (index % 3 == 0)
+        node.attribute.append(helper.make_attribute("ints", list(range(1 + name % 50))))
+        node.doc_string = "d" * doc
+        node.metadata_props.add(key="scope", value="J\n" * note)
+        if described:
+            model.graph.value_info.append(value(f"v{index}", name))
+    stripped = strip(model.SerializeToString(), "m")
+    found = onnx.ModelProto.FromString(stripped.model)
+    rest = onnx.GraphProto.FromString(stripped.value_info)
+    assert rest == onnx.GraphProto(value_info=model.graph.value_info)
+    for mine, wanted in zip(found.graph.node, model.graph.node, strict=True):
+        assert not mine.metadata_props or wanted.ByteSize() > 16000
+        for node in (mine, wanted):
+            node.ClearField("metadata_props")
+            node.ClearField("doc_string")
+    model.graph.ClearField("value_info")
+    assert found == model
+
+
+def test_types_of_values_are_read_when_they_are_asked_for(tmp_path: Path):
+    model = add_model(random_tensor("w", 300, 4))
+    model.graph.value_info.extend((value("a", 4), value("b", -1)))
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model.SerializeToString())
+    loaded = load_onnx(path)
+    assert not loaded.bare.graph.value_info
+    found = {one.name: one.type.tensor_type.shape.dim[0] for one in loaded.model.graph.value_info}
+    assert found["a"].dim_value == 4
+    assert found["b"].WhichOneof("value") is None
+    assert len(loaded.model.graph.value_info) == 2
+    path.write_bytes(path.read_bytes().replace(b"\x01b\x12", b"\x01\xff\x12"))
+    assert "not UTF-8" in refused("GE0202", lambda: load_onnx(path).model)
+
+
 def test_loading_from_memory_leaves_the_model_alone():
     model = add_model(random_tensor("w", 300, 4))
     before = model.SerializeToString()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import onnx
@@ -27,6 +26,7 @@ from ge_dialect.frontends.onnx.convert.control import CONTROL, convert_control
 from ge_dialect.frontends.onnx.convert.functions import expand_function, is_expanded
 from ge_dialect.frontends.onnx.convert.host import convert_to_host_call
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, run_converter
+from ge_dialect.frontends.onnx.described import DeclaredValues
 from ge_dialect.frontends.onnx.input_shapes import (
     DimRange,
     InputShapes,
@@ -158,21 +158,6 @@ class Scope:
 
 
 @dataclass
-class DeclaredValues:
-    """What a graph says of the types of its values; looked at only where somebody asks."""
-
-    graph: onnx.GraphProto
-
-    @cached_property
-    def _known(self) -> dict[str, onnx.ValueInfoProto]:
-        return {value.name: value for value in (*self.graph.value_info, *self.graph.output)}
-
-    def get(self, name: str) -> onnx.ValueInfoProto | None:
-        """Returns what is said of a value, or None."""
-        return self._known.get(name)
-
-
-@dataclass
 class Importer:
     """Imports the graphs of one model.
 
@@ -203,7 +188,8 @@ class Importer:
         """Returns the main graph as a module."""
         self.enter(scope := Scope())
         with assuming(self.symbols.ranges):
-            results = self.graph(self.loaded.model.graph, scope)
+            graph = self.loaded.bare.graph
+            results = self.graph(graph, scope, DeclaredValues(graph, self.loaded.unread))
         self.leave(results)
         return self.around(Region(self.builder.block), [value.type for value in results])
 
@@ -230,14 +216,14 @@ class Importer:
             FunctionType.from_lists(self.input_types, types),
             body,
             arg_attrs=_names([value.name for value in self.loaded.inputs]),
-            res_attrs=_names([value.name for value in self.loaded.model.graph.output]),
+            res_attrs=_names([value.name for value in self.loaded.bare.graph.output]),
         )
         if symbols := self.symbols.attributes():
             function.attributes["ge.symbols"] = DictionaryAttr(symbols)
         return ModuleOp([function], self._attributes())
 
     def _attributes(self) -> dict[str, Attribute]:
-        model = self.loaded.model
+        model = self.loaded.bare
         attributes: dict[str, Attribute] = {}
         if "" in self.loaded.opset:
             attributes["ge.opset"] = int_attr(self.loaded.opset[""])
@@ -245,12 +231,20 @@ class Importer:
             attributes["ge.producer"] = StringAttr(producer)
         return attributes
 
-    def graph(self, graph: onnx.GraphProto, scope: Scope) -> list[SSAValue]:
-        """Adds the nodes of a graph, whose inputs are in `scope`; returns its outputs."""
+    def graph(
+        self, graph: onnx.GraphProto, scope: Scope, declared: DeclaredValues | None = None
+    ) -> list[SSAValue]:
+        """Adds the nodes of a graph, whose inputs are in `scope`; returns its outputs.
+
+        Args:
+            graph: Any.
+            scope: Takes its values.
+            declared: The types that it says, where these are not in `graph`.
+        """
         for tensor in graph.initializer:
             if tensor.name not in scope.values:
                 scope.values[tensor.name] = self.tensors.constant(tensor).result
-        declared = DeclaredValues(graph)
+        declared = declared or DeclaredValues(graph)
         for index, proto in enumerate(graph.node):
             self.node(proto, index, scope, declared)
         return [scope.find(value.name) for value in graph.output]

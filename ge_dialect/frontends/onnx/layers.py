@@ -112,7 +112,7 @@ def find_layers(loaded: LoadedModel, least_repeats: int) -> Layers | None:
     """
     rows = loaded.nodes
     kinds = kinds_of(rows)
-    labels = [tensor.name for tensor in loaded.model.graph.initializer]
+    labels = [tensor.name for tensor in loaded.bare.graph.initializer]
     labels += [row.name or row.known_as for row in rows]
     if any(kind.bodies for kind in kinds) or len(set(labels)) < len(labels):
         return None
@@ -167,7 +167,7 @@ class _Reading(dict[str, int]):
         super().__init__({name: number for number, name in enumerate(self.names) if name})
         self.outside: list[str] = []
         self._described: list[Outside] = []
-        self._tensors = {tensor.name: tensor for tensor in loaded.model.graph.initializer}
+        self._tensors = {tensor.name: tensor for tensor in loaded.bare.graph.initializer}
         self._inputs = {value.name: value for value in loaded.inputs}
         makers = [row for row in loaded.nodes if row.kind in constant]
         self._constants = {name: row.node for row in makers for name in row.outputs if name}
@@ -276,7 +276,7 @@ class NodeBlocks:
 
     @cached_property
     def _initializers(self) -> dict[str, onnx.TensorProto]:
-        return {one.name: one for one in self.layers.loaded.model.graph.initializer}
+        return {one.name: one for one in self.layers.loaded.bare.graph.initializer}
 
     @cached_property
     def _inputs(self) -> dict[str, int]:
