@@ -36,8 +36,9 @@ from ge_dialect.frontends.onnx.input_shapes import (
 from ge_dialect.frontends.onnx.load import LoadedModel, load_onnx, load_proto
 from ge_dialect.frontends.onnx.normalize import normalize
 from ge_dialect.frontends.onnx.replay import Replayer
+from ge_dialect.frontends.onnx.rows import NodeRow, rows_of
 from ge_dialect.frontends.onnx.unsupported import check_supported, not_supported
-from ge_dialect.frontends.onnx.validate import domain_of, node_label, node_name
+from ge_dialect.frontends.onnx.validate import domain_of, node_label
 from ge_dialect.frontends.onnx.values import (
     SymbolTable,
     Tensors,
@@ -188,8 +189,9 @@ class Importer:
         """Returns the main graph as a module."""
         self.enter(scope := Scope())
         with assuming(self.symbols.ranges):
-            graph = self.loaded.bare.graph
-            results = self.graph(graph, scope, DeclaredValues(graph, self.loaded.unread))
+            graph, nodes = self.loaded.bare.graph, self.loaded.nodes
+            declared = DeclaredValues(graph, self.loaded.unread)
+            results = self.graph(graph, scope, nodes, declared)
         self.leave(results)
         return self.around(Region(self.builder.block), [value.type for value in results])
 
@@ -232,44 +234,49 @@ class Importer:
         return attributes
 
     def graph(
-        self, graph: onnx.GraphProto, scope: Scope, declared: DeclaredValues | None = None
+        self,
+        graph: onnx.GraphProto,
+        scope: Scope,
+        nodes: Sequence[NodeRow] | None = None,
+        declared: DeclaredValues | None = None,
     ) -> list[SSAValue]:
         """Adds the nodes of a graph, whose inputs are in `scope`; returns its outputs.
 
         Args:
             graph: Any.
             scope: Takes its values.
+            nodes: Those of the graph, where they have been read.
             declared: The types that it says, where these are not in `graph`.
         """
         for tensor in graph.initializer:
             if tensor.name not in scope.values:
                 scope.values[tensor.name] = self.tensors.constant(tensor).result
         declared = declared or DeclaredValues(graph)
-        for index, proto in enumerate(graph.node):
-            self.node(proto, index, scope, declared)
+        for index, row in enumerate(rows_of(graph.node) if nodes is None else nodes):
+            self.node(row, index, scope, declared)
         return [scope.find(value.name) for value in graph.output]
 
-    def node(
-        self, proto: onnx.NodeProto, index: int, scope: Scope, declared: DeclaredValues
-    ) -> None:
+    def node(self, row: NodeRow, index: int, scope: Scope, declared: DeclaredValues) -> None:
         """Adds what a node becomes.
 
         Args:
-            proto: The node.
+            row: The node.
             index: Of the node in its graph.
             scope: Its operands; takes its results.
             declared: Of the graph.
         """
-        domain, outputs = domain_of(proto.domain), proto.output
-        self.builder.location = name_location(node_name(proto))
-        operands = [scope.find(name) if name else None for name in proto.input]
+        kind, outputs = row.kind, row.outputs
+        domain = domain_of(kind.domain)
+        self.builder.location = name_location(row.known_as)
+        operands = [scope.find(name) if name else None for name in row.inputs]
         version = self.loaded.opset.get(domain, 1)
-        key = self.replayer.key(proto, version, operands)
+        key = self.replayer.key(kind, version, operands)
         if (recording := self.replayer.recordings.get(key)) is not None:
             values: Sequence[SSAValue] = self.replayer.replay(recording, operands)
         else:
+            proto = row.node
             node = Node(
-                proto.op_type,
+                kind.op_type,
                 version,
                 operands,
                 self.tensors.attributes(proto) if proto.attribute else {},

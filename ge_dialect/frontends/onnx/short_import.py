@@ -140,7 +140,7 @@ class ShortImporter:
             if item == skipped.stop:
                 self._hand_on()
             mark = importer.builder.mark()
-            importer.node(row.node, index, self.scope, declared)
+            importer.node(row, index, self.scope, declared)
             if item is not None and (place := layers.repeats.place(item)) is not None:
                 added = importer.builder.emitted_since(mark)
                 self.kept.setdefault(place[0], []).extend((op, place[1]) for op in added)

@@ -29,11 +29,6 @@ def domain_of(name: str) -> str:
     return "" if name in _DEFAULT_DOMAINS else name
 
 
-def node_name(node: onnx.NodeProto) -> str:
-    """Returns what the user knows a node by: its name, or that of its first output."""
-    return node.name or next(filter(None, node.output), "")
-
-
 def node_label(node: onnx.NodeProto, index: int) -> str:
     """Names a node in a message: by its name, or by its position where it has none."""
     return f"node '{node.name}' ({node.op_type})" if node.name else f"node {index} ({node.op_type})"
