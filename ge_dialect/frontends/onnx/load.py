@@ -13,7 +13,7 @@ import onnx
 from google.protobuf.message import DecodeError
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.frontends.onnx.cycles import in_order
+from ge_dialect.frontends.onnx.cycles import in_order, is_in_turn
 from ge_dialect.frontends.onnx.described import UnreadTypes, not_valid, values_of
 from ge_dialect.frontends.onnx.external import ExternalFiles
 from ge_dialect.frontends.onnx.old_models import complete_old_model
@@ -143,7 +143,8 @@ def _check(model: onnx.ModelProto, reader: TensorReader, unread: UnreadTypes) ->
         )
     nodes, values = rows_of(model.graph.node), values_of(model.graph)
     check_texts(model, nodes, values, reader.path or "the model")
-    nodes = in_order(model.graph, nodes)
+    if not (in_turn := is_in_turn(model.graph, nodes)):
+        nodes = in_order(model.graph, nodes)
     for function in model.functions:
         in_order(function, rows_of(function.node))
     # A model of the compiler needs no training; its graphs may hold tensors of their own.
@@ -152,7 +153,7 @@ def _check(model: onnx.ModelProto, reader: TensorReader, unread: UnreadTypes) ->
     values.forget_placeholders()
     problems = Problems()
     opset = check_opsets(model, problems)
-    check_structure(model, nodes, opset, problems)
+    check_structure(model, nodes, opset, problems, in_turn)
     problems.raise_first()
     take_all(model, nodes, reader, problems)
     problems.raise_first()

@@ -87,14 +87,14 @@ def _kinds_of(
     found: list[NodeKind] = []
     counts = map(len, inputs), map(len, outputs)
     for node, operands, results, names in zip(nodes, *counts, outputs, strict=True):
-        attributes = node.attribute[:]
+        attributes = node.attribute
         wanted = tuple(map(bool, names)) if "" in names else results
         written = tuple(map(_plain_text, attributes)) if attributes else ()
         rest = node.op_type, node.domain, node.overload, operands, wanted
         if (kind := known.get((rest, written))) is None:
             bodies = [graph for one in attributes for graph in graphs_of(one)]
             is_own = bool(bodies) or None in written or any(map(holds_tensors, attributes))
-            kind = NodeKind(rest[0], rest[1], rest, attributes, bodies, not is_own)
+            kind = NodeKind(rest[0], rest[1], rest, attributes[:], bodies, not is_own)
             if not is_own:
                 known[rest, written] = kind
         found.append(kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 import onnx
 
@@ -52,9 +53,8 @@ def _add_graph(
 
 def _add_nodes(nodes: Sequence[NodeRow], found: list[object]) -> None:
     found += [row.name for row in nodes]
-    for row in nodes:
-        found += row.inputs
-        found += row.outputs
+    found += chain.from_iterable([row.inputs for row in nodes])
+    found += chain.from_iterable([row.outputs for row in nodes])
     for kind in kinds_of(nodes):
         found += (kind.op_type, kind.domain)
         for attribute in kind.attributes:

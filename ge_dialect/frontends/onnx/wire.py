@@ -14,6 +14,7 @@ Source: protobuf.dev, "Encoding"; field numbers of `onnx-ml.proto`.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -37,8 +38,8 @@ _VARINT, _FIXED64, _LEN, _FIXED32 = 0, 1, 2, 5
 _FIXED_BYTES = {_FIXED64: 8, _FIXED32: 4}
 _RAW_DATA = "raw_data"
 _MAIN_GRAPH = 1  # how many messages are around its fields
-# Tags of `GraphProto.node` and `GraphProto.value_info`.
-_NODE, _VALUE_INFO = 0x0A, 0x6A
+# Tags of a GraphProto's fields `node`, `initializer`, and `value_info`.
+_NODE, _INITIALIZER, _VALUE_INFO = 0x0A, 0x2A, 0x6A
 # The tag of `TensorProto.raw_data`; and the same with a length of 1024 or more. Where these bytes
 # are not, there is no big tensor, whatever else lies there.
 _TENSOR = re.compile(rb"\x4a")
@@ -184,7 +185,8 @@ class _Scanner:
         return pieces
 
     def run(self, start: int, end: int, copied: int, pieces: list[_Piece]) -> tuple[int, int]:
-        """Passes over nodes, or over types of values, of the main graph, as many as there are.
+        """Passes over nodes, small tensors, or types of values of the main graph, as many as there
+        are one after the other.
 
         Args:
             start: Of the first of these fields, or of another one.
@@ -196,27 +198,39 @@ class _Scanner:
             Where the next field begins, and `copied` from there on.
         """
         tag, position = self.data[start], start
-        fields = short_fields(self.data, start, end, tag, _MAX_FIELDS - self.fields)
         if tag == _NODE:
-            for content, after in fields:
-                self.fields += 1
-                notes = notes_of(self.data, content, after)
-                if notes < 0 or notes - content > self.threshold:
-                    break  # it may hold a big tensor
-                if notes < after:
-                    if copied < position:
-                        pieces.append(range(copied, position))
-                    pieces.append(short_field(tag, self.data[content:notes]))
-                    copied = after
-                position = after
-        elif tag == _VALUE_INFO:
-            for _, after in fields:
-                self.fields += 1
-                position = after
+            return self.nodes(start, end, copied, pieces)
+        if tag not in (_INITIALIZER, _VALUE_INFO):
+            return start, copied
+        for content, after in self.short_fields(start, end, tag):
+            self.fields += 1
+            if after - content > self.threshold and tag == _INITIALIZER:
+                break
+            position = after
+        if tag == _VALUE_INFO:
             pieces.append(range(copied, start))
             self.value_info.append(range(start, position))
             copied = position
         return position, copied
+
+    def nodes(self, start: int, end: int, copied: int, pieces: list[_Piece]) -> tuple[int, int]:
+        """As `run`, of nodes; their notes are left out."""
+        position = start
+        for content, after in self.short_fields(start, end, _NODE):
+            self.fields += 1
+            notes = notes_of(self.data, content, after)
+            if notes < 0 or notes - content > self.threshold:
+                break  # it may hold a big tensor
+            if notes < after:
+                if copied < position:
+                    pieces.append(range(copied, position))
+                pieces.append(short_field(_NODE, self.data[content:notes]))
+                copied = after
+            position = after
+        return position, copied
+
+    def short_fields(self, start: int, end: int, tag: int) -> Iterator[tuple[int, int]]:
+        return short_fields(self.data, start, end, tag, _MAX_FIELDS - self.fields)
 
     def is_done(self, position: int, end: int) -> bool:
         """Whether no big tensor lies there, and what does need not be looked at."""
