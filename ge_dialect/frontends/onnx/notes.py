@@ -60,28 +60,24 @@ def short_field(tag: int, content: bytes) -> bytes:
 
 def notes_of(data: Bytes, start: int, end: int) -> int:
     """Returns where the notes begin that a NodeProto ends with: `end` where it has none, and -1
-    where a field is of another kind, or longer than 16 KiB.
+    where a field is of another kind or longer than 16 KiB, or one that is read follows on a note.
 
     Args:
         data: The file; at least two bytes of it lie behind `end`.
         start: Of the message.
         end: Of the message.
     """
-    position, notes = start, end
+    position, notes, expected = start, end, _READ
     while position < end:
         tag, length = data[position], data[position + 1]
-        after = position + 2 + length
+        if tag not in expected:
+            if tag not in _NOTES:
+                return -1
+            notes, expected = position, _NOTES
+        position += 2 + length
         if length > _LOW_BITS:  # two bytes of seven bits
-            high = data[position + 2]
+            high = data[position - length]
             if high > _LOW_BITS:
                 return -1
-            after += (high << 7) - _LOW_BITS
-        if tag in _NOTES:
-            if notes == end:
-                notes = position
-        elif tag in _READ:
-            notes = end
-        else:
-            return -1
-        position = after
+            position += (high << 7) - _LOW_BITS
     return notes if position == end else -1
