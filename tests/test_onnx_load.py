@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.frontends.onnx.importer import import_onnx
 from ge_dialect.frontends.onnx.load import LoadedModel, load_onnx, load_proto
 from ge_dialect.frontends.onnx.tensors import packed_bytes
 from ge_dialect.frontends.onnx.wire import strip
@@ -211,6 +212,17 @@ def test_types_of_values_are_read_when_they_are_asked_for(tmp_path: Path):
     assert len(loaded.model.graph.value_info) == 2
     path.write_bytes(path.read_bytes().replace(b"\x01b\x12", b"\x01\xff\x12"))
     assert "not UTF-8" in refused("GE0202", lambda: load_onnx(path).model)
+
+
+def test_declared_types_of_a_file_are_used(tmp_path: Path):
+    nodes = [helper.make_node("Det", ["x"], ["a"]), helper.make_node("Add", ["a", "w"], ["y"])]
+    model = model_of(nodes, [random_tensor("w", 300, 4)])
+    model.graph.input[0].type.tensor_type.ClearField("shape")
+    model.graph.value_info.append(value("a", 300, 1))
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model.SerializeToString())
+    for source in (path, parse(path)):
+        assert "(tensor<300x1xf32>, tensor<300x4xf32>) -> " in str(import_onnx(source))
 
 
 def test_loading_from_memory_leaves_the_model_alone():
