@@ -8,6 +8,7 @@ Source: protobuf.dev, "Encoding"; field numbers of `onnx-ml.proto`.
 from __future__ import annotations
 
 import mmap
+import re
 from collections.abc import Iterator
 from typing import TypeAlias
 
@@ -18,6 +19,11 @@ Bytes: TypeAlias = bytes | mmap.mmap
 _NOTES = frozenset(number << 3 | 2 for number in (6, 9))
 _READ = frozenset(number << 3 | 2 for number in (1, 2, 3, 4, 5, 7, 8))
 _LOW_BITS = 0x7F
+
+# How an entry of `metadata_props` begins, or a long `doc_string`; and how many bytes of nodes are
+# looked through for one.
+_NOTE = re.compile(rb"\x4a[\x80-\xff]?[\x00-\x7f]\x0a|\x32[\x80-\xff][\x01-\x7f]")
+_SAMPLE = 1 << 14
 
 
 def short_fields(
@@ -48,6 +54,11 @@ def short_fields(
         if position > last:
             return
         yield content, position
+
+
+def seem_noted(data: Bytes, start: int, end: int) -> bool:
+    """Whether nodes between these places have notes: exporters note at all, or at none."""
+    return _NOTE.search(data, start, min(end, start + _SAMPLE)) is not None
 
 
 def short_field(tag: int, content: bytes) -> bytes:

@@ -83,7 +83,7 @@ def _kinds_of(
     outputs: Sequence[Sequence[str]],
 ) -> list[NodeKind]:
     """Returns the kind of each node, given the names of what it reads and makes."""
-    attributes = [node.attribute for node in nodes]
+    attributes = [some and some[:] for some in [node.attribute for node in nodes]]
     written = [tuple(map(_plain_text, some)) if some else () for some in attributes]
     counts = [len(some) for some in inputs]
     wanted = [tuple(map(bool, names)) if "" in names else len(names) for names in outputs]
@@ -96,7 +96,7 @@ def _kinds_of(
             rest, texts = key
             bodies = [graph for one in some for graph in graphs_of(one)]
             is_own = bool(bodies) or None in texts or any(map(holds_tensors, some))
-            kind = NodeKind(rest[0], rest[1], rest, some[:], bodies, not is_own)
+            kind = NodeKind(rest[0], rest[1], rest, some, bodies, not is_own)
             if not is_own:
                 known[key] = kind
         found.append(kind)

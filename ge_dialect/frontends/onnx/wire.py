@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.frontends.onnx.notes import Bytes, notes_of, short_field, short_fields
+from ge_dialect.frontends.onnx.notes import Bytes, notes_of, seem_noted, short_field, short_fields
 
 DEFAULT_THRESHOLD = 1024
 STRIPPED_KEY = "ge.stripped"
@@ -146,6 +146,7 @@ class _Scanner:
     is_thorough: bool
     ranges: list[RawRange] = field(default_factory=list[RawRange])
     value_info: list[_Piece] = field(default_factory=list["_Piece"])
+    is_noted: bool | None = None
     fields: int = 0
     candidate: int = -1
 
@@ -215,10 +216,12 @@ class _Scanner:
 
     def nodes(self, start: int, end: int, copied: int, pieces: list[_Piece]) -> tuple[int, int]:
         """As `run`, of nodes; their notes are left out."""
+        if self.is_noted is None:
+            self.is_noted = seem_noted(self.data, start, end)
         position = start
         for content, after in self.short_fields(start, end, _NODE):
             self.fields += 1
-            notes = notes_of(self.data, content, after)
+            notes = notes_of(self.data, content, after) if self.is_noted else after
             if notes < 0 or notes - content > self.threshold:
                 break  # it may hold a big tensor
             if notes < after:
