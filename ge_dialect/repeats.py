@@ -9,9 +9,9 @@ or to parameters of one type, which may differ.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, pairwise
 from operator import eq
 from typing import NamedTuple, TypeAlias
 
@@ -43,14 +43,16 @@ class Items:
 
     Attributes:
         kinds: For each item a number; items that could take each other's place have the same.
-        reads: For each item the values that it reads.
+        reads: The values that items read, those of one item after those of the one before it.
+        begins: For each item where in `reads` its values begin, and where the last one's end.
         makers: For each value that an item makes the item.
         first: For each item the first value that it makes.
         outside: Of the other values; that of -1 comes first.
     """
 
     kinds: list[int] = field(default_factory=list[int])
-    reads: list[Sequence[int]] = field(default_factory=list[Sequence[int]])
+    reads: list[int] = field(default_factory=list[int])
+    begins: list[int] = field(default_factory=lambda: [0])
     makers: list[int] = field(default_factory=list[int])
     first: list[int] = field(default_factory=list[int])
     outside: list[Outside] = field(default_factory=list[Outside])
@@ -60,7 +62,12 @@ class Items:
         self.first.append(len(self.makers))
         self.makers += [len(self.kinds)] * results
         self.kinds.append(kind)
-        self.reads.append(reads)
+        self.reads += reads
+        self.begins.append(len(self.reads))
+
+    def read_by(self, start: int, stop: int) -> Sequence[int]:
+        """Returns the values that the items from `start` up to `stop` read."""
+        return self.reads[self.begins[start] : self.begins[stop]]
 
     def add_outside(self, outside: Outside) -> int:
         """Returns a new value that no item makes."""
@@ -175,7 +182,7 @@ def _lives(items: Items, among: range) -> list[tuple[int, int, int]]:
     first: dict[int, int] = {}
     last: dict[int, int] = {}
     for item in among:
-        for value in items.reads[item]:
+        for value in items.read_by(item, item + 1):
             first.setdefault(value, item)
             last[value] = item
     return [
@@ -225,8 +232,8 @@ class _Wiring:
             for value, kind, wanted in zip(reads, self._relations(run, 0), wiring, strict=True)
         )
 
-    def _reads(self, start: int) -> Iterator[int]:
-        return chain.from_iterable(self.items.reads[start : start + self.run.period])
+    def _reads(self, start: int) -> Sequence[int]:
+        return self.items.read_by(start, start + self.run.period)
 
     def _of(self, number: int) -> Sequence[str | None] | None:
         """Returns how a block is wired, if the one after it is wired so as well; else None."""
@@ -257,9 +264,8 @@ class _Wiring:
         items = self.items
         wanted: list[int] | None = None
         for number in reversed(range(run.count)):
-            start = run.start + number * run.period
-            flat = [value for reads in items.reads[start : start + run.period] for value in reads]
-            own = [value for value, kind in zip(flat, wiring, strict=True) if kind == "own"]
+            reads = self._reads(run.start + number * run.period)
+            own = [value for value, kind in zip(reads, wiring, strict=True) if kind == "own"]
             slots = {value: slot for slot, value in enumerate(dict.fromkeys(own))}
             uses = [slots[value] for value in own]
             wanted = uses if wanted is None else wanted

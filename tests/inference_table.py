@@ -27,9 +27,11 @@ from xdsl.dialects.builtin import UnrankedTensorType
 from xdsl.ir import Attribute, SSAValue
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.frontends.onnx.described import DeclaredValues
 from ge_dialect.frontends.onnx.importer import Importer, Scope
 from ge_dialect.frontends.onnx.load import LoadedModel, load_onnx, load_proto
 from ge_dialect.frontends.onnx.normalize import inline_functions, normalize
+from ge_dialect.frontends.onnx.rows import NodeRow
 from ge_dialect.frontends.onnx.unsupported import check_supported
 from ge_dialect.frontends.onnx.validate import subgraphs
 from ge_dialect.ge.dtypes import from_onnx
@@ -114,8 +116,14 @@ class Recorder(Importer):
             found.replayer,
         )
 
-    def graph(self, graph: onnx.GraphProto, scope: Scope) -> list[SSAValue]:
-        results = super().graph(graph, scope)
+    def graph(
+        self,
+        graph: onnx.GraphProto,
+        scope: Scope,
+        nodes: Sequence[NodeRow] | None = None,
+        declared: DeclaredValues | None = None,
+    ) -> list[SSAValue]:
+        results = super().graph(graph, scope, nodes, declared)
         self.seen |= scope.values
         return results
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.frontends.onnx.importer import import_onnx
 from ge_dialect.frontends.onnx.load import LoadedModel, load_onnx, load_proto
 from ge_dialect.frontends.onnx.tensors import packed_bytes
 from ge_dialect.frontends.onnx.wire import strip
@@ -163,6 +164,65 @@ def test_stripping_loses_nothing(sizes: list[int], depth: int, threshold: int):
             tensor.raw_data = cut[int(tensor.external_data[0].value)]
             tensor.ClearField("external_data")
     assert found == model
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 400), st.integers(0, 300), st.integers(0, 20000)), max_size=8
+    ),
+    st.booleans(),
+)
+@settings(max_examples=60, deadline=None)
+def test_notes_of_nodes_are_left_out(sizes: list[tuple[int, int, int]], described: bool):
+    model = model_of([], [helper.make_tensor("w", TensorProto.FLOAT, [300], [0.0] * 300)])
+    for index, (name, doc, note) in enumerate(sizes):
+        node = model.graph.node.add(op_type="Relu", name="n" * name, input=["x"], output=["y"])
+        node.attribute.append(helper.make_attribute("ints", list(range(1 + name % 50))))
+        if index % 3 == 0:
+            node.domain = "acme"
+        if index % 3 < 2:
+            node.doc_string = "d" * doc
+        node.metadata_props.add(key="scope", value="J\n" * note)
+        if described:
+            model.graph.value_info.append(value(f"v{index}", name))
+    stripped = strip(model.SerializeToString(), "m")
+    found = onnx.ModelProto.FromString(stripped.model)
+    rest = onnx.GraphProto.FromString(stripped.value_info)
+    assert rest == onnx.GraphProto(value_info=model.graph.value_info)
+    for mine, wanted in zip(found.graph.node, model.graph.node, strict=True):
+        is_usual = not (wanted.domain and wanted.HasField("doc_string"))
+        assert not (mine.metadata_props and is_usual) or wanted.ByteSize() > 16000
+        for node in (mine, wanted):
+            node.ClearField("metadata_props")
+            node.ClearField("doc_string")
+    model.graph.ClearField("value_info")
+    assert found == model
+
+
+def test_types_of_values_are_read_when_they_are_asked_for(tmp_path: Path):
+    model = add_model(random_tensor("w", 300, 4))
+    model.graph.value_info.extend((value("a", 4), value("b", -1)))
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model.SerializeToString())
+    loaded = load_onnx(path)
+    assert not loaded.bare.graph.value_info
+    found = {one.name: one.type.tensor_type.shape.dim[0] for one in loaded.model.graph.value_info}
+    assert found["a"].dim_value == 4
+    assert found["b"].WhichOneof("value") is None
+    assert len(loaded.model.graph.value_info) == 2
+    path.write_bytes(path.read_bytes().replace(b"\x01b\x12", b"\x01\xff\x12"))
+    assert "not UTF-8" in refused("GE0202", lambda: load_onnx(path).model)
+
+
+def test_declared_types_of_a_file_are_used(tmp_path: Path):
+    nodes = [helper.make_node("Det", ["x"], ["a"]), helper.make_node("Add", ["a", "w"], ["y"])]
+    model = model_of(nodes, [random_tensor("w", 300, 4)])
+    model.graph.input[0].type.tensor_type.ClearField("shape")
+    model.graph.value_info.append(value("a", 300, 1))
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model.SerializeToString())
+    for source in (path, parse(path)):
+        assert "(tensor<300x1xf32>, tensor<300x4xf32>) -> " in str(import_onnx(source))
 
 
 def test_loading_from_memory_leaves_the_model_alone():

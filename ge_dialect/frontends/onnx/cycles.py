@@ -17,6 +17,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+def is_in_turn(graph: onnx.GraphProto, rows: Sequence[NodeRow]) -> bool:
+    """Whether no node has a body, each value is defined once, and before it is used."""
+    if any(kind.bodies for kind in kinds_of(rows)):
+        return False
+    defined = {"", *[value.name for value in graph.input]}
+    defined.update([tensor.name for tensor in graph.initializer])
+    given = len(defined)
+    for row in rows:
+        if not defined.issuperset(row.inputs):
+            return False
+        defined.update(row.outputs)
+    made = [name for row in rows for name in row.outputs if name]
+    used = [value.name for value in graph.output]
+    return len(defined) == given + len(made) and defined.issuperset(used)
+
+
 def in_order(graph: onnx.GraphProto | onnx.FunctionProto, rows: list[NodeRow]) -> list[NodeRow]:
     """Brings the nodes of a graph, and of bodies in it, into an order where values come first.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import onnx
@@ -27,6 +26,7 @@ from ge_dialect.frontends.onnx.convert.control import CONTROL, convert_control
 from ge_dialect.frontends.onnx.convert.functions import expand_function, is_expanded
 from ge_dialect.frontends.onnx.convert.host import convert_to_host_call
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, run_converter
+from ge_dialect.frontends.onnx.described import DeclaredValues
 from ge_dialect.frontends.onnx.input_shapes import (
     DimRange,
     InputShapes,
@@ -36,8 +36,9 @@ from ge_dialect.frontends.onnx.input_shapes import (
 from ge_dialect.frontends.onnx.load import LoadedModel, load_onnx, load_proto
 from ge_dialect.frontends.onnx.normalize import normalize
 from ge_dialect.frontends.onnx.replay import Replayer
+from ge_dialect.frontends.onnx.rows import NodeRow, rows_of
 from ge_dialect.frontends.onnx.unsupported import check_supported, not_supported
-from ge_dialect.frontends.onnx.validate import domain_of, node_label, node_name
+from ge_dialect.frontends.onnx.validate import domain_of, node_label
 from ge_dialect.frontends.onnx.values import (
     SymbolTable,
     Tensors,
@@ -158,21 +159,6 @@ class Scope:
 
 
 @dataclass
-class DeclaredValues:
-    """What a graph says of the types of its values; looked at only where somebody asks."""
-
-    graph: onnx.GraphProto
-
-    @cached_property
-    def _known(self) -> dict[str, onnx.ValueInfoProto]:
-        return {value.name: value for value in (*self.graph.value_info, *self.graph.output)}
-
-    def get(self, name: str) -> onnx.ValueInfoProto | None:
-        """Returns what is said of a value, or None."""
-        return self._known.get(name)
-
-
-@dataclass
 class Importer:
     """Imports the graphs of one model.
 
@@ -203,7 +189,9 @@ class Importer:
         """Returns the main graph as a module."""
         self.enter(scope := Scope())
         with assuming(self.symbols.ranges):
-            results = self.graph(self.loaded.model.graph, scope)
+            graph, nodes = self.loaded.bare.graph, self.loaded.nodes
+            declared = DeclaredValues(graph, self.loaded.unread)
+            results = self.graph(graph, scope, nodes, declared)
         self.leave(results)
         return self.around(Region(self.builder.block), [value.type for value in results])
 
@@ -230,14 +218,14 @@ class Importer:
             FunctionType.from_lists(self.input_types, types),
             body,
             arg_attrs=_names([value.name for value in self.loaded.inputs]),
-            res_attrs=_names([value.name for value in self.loaded.model.graph.output]),
+            res_attrs=_names([value.name for value in self.loaded.bare.graph.output]),
         )
         if symbols := self.symbols.attributes():
             function.attributes["ge.symbols"] = DictionaryAttr(symbols)
         return ModuleOp([function], self._attributes())
 
     def _attributes(self) -> dict[str, Attribute]:
-        model = self.loaded.model
+        model = self.loaded.bare
         attributes: dict[str, Attribute] = {}
         if "" in self.loaded.opset:
             attributes["ge.opset"] = int_attr(self.loaded.opset[""])
@@ -245,37 +233,50 @@ class Importer:
             attributes["ge.producer"] = StringAttr(producer)
         return attributes
 
-    def graph(self, graph: onnx.GraphProto, scope: Scope) -> list[SSAValue]:
-        """Adds the nodes of a graph, whose inputs are in `scope`; returns its outputs."""
+    def graph(
+        self,
+        graph: onnx.GraphProto,
+        scope: Scope,
+        nodes: Sequence[NodeRow] | None = None,
+        declared: DeclaredValues | None = None,
+    ) -> list[SSAValue]:
+        """Adds the nodes of a graph, whose inputs are in `scope`; returns its outputs.
+
+        Args:
+            graph: Any.
+            scope: Takes its values.
+            nodes: Those of the graph, where they have been read.
+            declared: The types that it says, where these are not in `graph`.
+        """
         for tensor in graph.initializer:
             if tensor.name not in scope.values:
                 scope.values[tensor.name] = self.tensors.constant(tensor).result
-        declared = DeclaredValues(graph)
-        for index, proto in enumerate(graph.node):
-            self.node(proto, index, scope, declared)
+        declared = declared or DeclaredValues(graph)
+        for index, row in enumerate(rows_of(graph.node) if nodes is None else nodes):
+            self.node(row, index, scope, declared)
         return [scope.find(value.name) for value in graph.output]
 
-    def node(
-        self, proto: onnx.NodeProto, index: int, scope: Scope, declared: DeclaredValues
-    ) -> None:
+    def node(self, row: NodeRow, index: int, scope: Scope, declared: DeclaredValues) -> None:
         """Adds what a node becomes.
 
         Args:
-            proto: The node.
+            row: The node.
             index: Of the node in its graph.
             scope: Its operands; takes its results.
             declared: Of the graph.
         """
-        domain, outputs = domain_of(proto.domain), proto.output
-        self.builder.location = name_location(node_name(proto))
-        operands = [scope.find(name) if name else None for name in proto.input]
+        kind, outputs = row.kind, row.outputs
+        domain = domain_of(kind.domain)
+        self.builder.location = name_location(row.known_as)
+        operands = [scope.find(name) if name else None for name in row.inputs]
         version = self.loaded.opset.get(domain, 1)
-        key = self.replayer.key(proto, version, operands)
+        key = self.replayer.key(kind, version, operands)
         if (recording := self.replayer.recordings.get(key)) is not None:
             values: Sequence[SSAValue] = self.replayer.replay(recording, operands)
         else:
+            proto = row.node
             node = Node(
-                proto.op_type,
+                kind.op_type,
                 version,
                 operands,
                 self.tensors.attributes(proto) if proto.attribute else {},

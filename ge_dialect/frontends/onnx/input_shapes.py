@@ -116,7 +116,7 @@ def specialize(loaded: LoadedModel, shapes: InputShapes) -> Specialized:
     model = onnx.ModelProto()
     model.CopyFrom(loaded.model)
     nodes = rows_of(model.graph.node)
-    copy = LoadedModel(model, loaded.weights, loaded.path, loaded.opset, nodes)
+    copy = LoadedModel(model, loaded.weights, loaded.path, loaded.opset, nodes, loaded.unread)
     inputs = {value.name: value for value in copy.inputs}
     if unknown := [name for name in shapes if name not in inputs]:
         raise GEError(

@@ -95,11 +95,9 @@ class Layers:
     def handed_on(self) -> list[str]:
         """What the second layer reads of the first."""
         start, period = self.repeats.start, self.repeats.period
-        items = range(start + period, start + 2 * period)
-        read = dict.fromkeys(value for item in items for value in self.items.reads[item])
         return [
             self.names[value]
-            for value in read
+            for value in dict.fromkeys(self.items.read_by(start + period, start + 2 * period))
             if value >= 0 and 0 <= self.items.makers[value] - start < period
         ]
 
@@ -112,7 +110,7 @@ def find_layers(loaded: LoadedModel, least_repeats: int) -> Layers | None:
     """
     rows = loaded.nodes
     kinds = kinds_of(rows)
-    labels = [tensor.name for tensor in loaded.model.graph.initializer]
+    labels = [tensor.name for tensor in loaded.bare.graph.initializer]
     labels += [row.name or row.known_as for row in rows]
     if any(kind.bodies for kind in kinds) or len(set(labels)) < len(labels):
         return None
@@ -142,11 +140,11 @@ def _are_local(items: Items, repeats: Repeats) -> bool:
     skipped = repeats.skipped
     first = items.first[start + skipped.start * period]
     end = items.first[start + skipped.stop * period]
-    behind = items.reads[start + repeats.length :]
-    parameters = repeats.parameters
-    return not any(
-        first <= value < end or value in parameters for reads in behind for value in reads
-    ) and not any(value in parameters for reads in items.reads[:start] for value in reads)
+    behind = items.read_by(start + repeats.length, len(items.kinds))
+    parameters = repeats.parameters.keys()
+    return parameters.isdisjoint(items.read_by(0, start)) and not any(
+        first <= value < end or value in parameters for value in behind
+    )
 
 
 class _Reading(dict[str, int]):
@@ -167,7 +165,7 @@ class _Reading(dict[str, int]):
         super().__init__({name: number for number, name in enumerate(self.names) if name})
         self.outside: list[str] = []
         self._described: list[Outside] = []
-        self._tensors = {tensor.name: tensor for tensor in loaded.model.graph.initializer}
+        self._tensors = {tensor.name: tensor for tensor in loaded.bare.graph.initializer}
         self._inputs = {value.name: value for value in loaded.inputs}
         makers = [row for row in loaded.nodes if row.kind in constant]
         self._constants = {name: row.node for row in makers for name in row.outputs if name}
@@ -177,11 +175,13 @@ class _Reading(dict[str, int]):
         """Returns the nodes as items."""
         numbers = {kind: self._kind(kind) for kind in kinds_of(self.nodes)}
         kinds = [numbers[row.kind] for row in self.nodes]
-        reads: list[Sequence[int]] = [list(map(self.__getitem__, row.inputs)) for row in self.nodes]
+        inputs = [row.inputs for row in self.nodes]
+        reads = list(map(self.__getitem__, chain.from_iterable(inputs)))
+        begins = list(accumulate(map(len, inputs), initial=0))
         made = list(map(len, [row.outputs for row in self.nodes]))
         makers = list(chain.from_iterable(map(repeat, range(len(made)), made)))
         first = list(accumulate(made, initial=0))[:-1]
-        return Items(kinds, reads, makers, first, self._described)
+        return Items(kinds, reads, begins, makers, first, self._described)
 
     def _kind(self, kind: NodeKind) -> int:
         """Returns a number for nodes of a kind; of those with tensors these count, whatever form
@@ -276,7 +276,7 @@ class NodeBlocks:
 
     @cached_property
     def _initializers(self) -> dict[str, onnx.TensorProto]:
-        return {one.name: one for one in self.layers.loaded.model.graph.initializer}
+        return {one.name: one for one in self.layers.loaded.bare.graph.initializer}
 
     @cached_property
     def _inputs(self) -> dict[str, int]:

@@ -13,13 +13,14 @@ import onnx
 from google.protobuf.message import DecodeError
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.frontends.onnx.cycles import in_order
+from ge_dialect.frontends.onnx.cycles import in_order, is_in_turn
+from ge_dialect.frontends.onnx.described import UnreadTypes, not_valid, values_of
 from ge_dialect.frontends.onnx.external import ExternalFiles
 from ge_dialect.frontends.onnx.old_models import complete_old_model
 from ge_dialect.frontends.onnx.problems import Problems
 from ge_dialect.frontends.onnx.rows import NodeRow, rows_of
 from ge_dialect.frontends.onnx.tensors import HANDLE_KEY, TensorReader, take_all
-from ge_dialect.frontends.onnx.texts import DescribedValues, check_texts, values_of
+from ge_dialect.frontends.onnx.texts import check_texts
 from ge_dialect.frontends.onnx.validate import check_opsets, check_structure
 from ge_dialect.frontends.onnx.wire import DEFAULT_THRESHOLD, RawRange, check_framing, strip
 from ge_dialect.weights import MemoryWeight, Weight
@@ -30,22 +31,34 @@ class LoadedModel:
     """A valid ONNX model whose big tensors are handles.
 
     Attributes:
-        model: The model; each tensor is in one of the forms of `tensors.py`.
+        bare: The model, but for what is unread; each tensor is in one of the forms of `tensors.py`.
         weights: The bytes of every numeric initializer of the main graph by its name, and of every
             other big tensor (of `Constant` nodes, subgraphs, functions) by the key in its handle.
         path: The file, or None for a model that came from memory.
         opset: Domain -> version; the default domain is the empty string.
         nodes: Those of the main graph.
+        unread: What the main graph says of types of other values than its inputs and outputs.
     """
 
-    model: onnx.ModelProto
+    bare: onnx.ModelProto
     weights: dict[str, Weight]
     path: str | None
     opset: dict[str, int]
     nodes: Sequence[NodeRow]
+    unread: UnreadTypes
+
+    @property
+    def model(self) -> onnx.ModelProto:
+        """The whole model.
+
+        Raises:
+            GEError: What was unread is not valid (GE0202).
+        """
+        self.unread.read_into(self.bare.graph)
+        return self.bare
 
     def weight(self, tensor: onnx.TensorProto) -> Weight:
-        """Returns the bytes of any numeric tensor of `model`, as `raw_data` would hold them.
+        """Returns the bytes of any numeric tensor of the model, as `raw_data` would hold them.
 
         Raises:
             ValueError: The tensor holds strings.
@@ -64,8 +77,8 @@ class LoadedModel:
         Before IR version 4 every initializer was listed as an input, from then on those that a
         caller may override: all of them are constants here.
         """
-        given = {tensor.name for tensor in self.model.graph.initializer}
-        return [value for value in self.model.graph.input if value.name not in given]
+        given = {tensor.name for tensor in self.bare.graph.initializer}
+        return [value for value in self.bare.graph.input if value.name not in given]
 
 
 def load_onnx(path: str | os.PathLike[str], threshold: int = DEFAULT_THRESHOLD) -> LoadedModel:
@@ -92,13 +105,10 @@ def load_onnx(path: str | os.PathLike[str], threshold: int = DEFAULT_THRESHOLD) 
                 model.ParseFromString(stripped.model)
             except DecodeError as error:
                 check_framing(data, name)
-                raise GEError(
-                    "GE0202",
-                    f"'{name}' is not a valid ONNX model: {error}",
-                    hint="copy or export the file again",
-                ) from None
+                raise not_valid(name, error) from None
     files = ExternalFiles(name, os.path.dirname(name))
-    return _check(model, TensorReader(name, stripped.ranges, files, threshold))
+    unread = UnreadTypes(stripped.value_info, name)
+    return _check(model, TensorReader(name, stripped.ranges, files, threshold), unread)
 
 
 def load_proto(
@@ -120,10 +130,10 @@ def load_proto(
     copy.CopyFrom(model)
     ranges: tuple[RawRange, ...] = ()
     files = ExternalFiles(None, None if folder is None else os.fspath(folder))
-    return _check(copy, TensorReader(None, ranges, files, threshold))
+    return _check(copy, TensorReader(None, ranges, files, threshold), UnreadTypes(b"", "the model"))
 
 
-def _check(model: onnx.ModelProto, reader: TensorReader) -> LoadedModel:
+def _check(model: onnx.ModelProto, reader: TensorReader, unread: UnreadTypes) -> LoadedModel:
     """Validates a parsed model and takes its tensors."""
     if not model.HasField("graph"):
         raise GEError(
@@ -133,34 +143,21 @@ def _check(model: onnx.ModelProto, reader: TensorReader) -> LoadedModel:
         )
     nodes, values = rows_of(model.graph.node), values_of(model.graph)
     check_texts(model, nodes, values, reader.path or "the model")
-    nodes = in_order(model.graph, nodes)
+    if not (in_turn := is_in_turn(model.graph, nodes)):
+        nodes = in_order(model.graph, nodes)
     for function in model.functions:
         in_order(function, rows_of(function.node))
     # A model of the compiler needs no training; its graphs may hold tensors of their own.
     model.ClearField("training_info")
     complete_old_model(model)
-    _forget_placeholders(values)
+    values.forget_placeholders()
     problems = Problems()
     opset = check_opsets(model, problems)
-    check_structure(model, nodes, opset, problems)
+    check_structure(model, nodes, opset, problems, in_turn)
     problems.raise_first()
     take_all(model, nodes, reader, problems)
     problems.raise_first()
-    return LoadedModel(model, reader.weights, reader.path, opset, nodes)
-
-
-def _forget_placeholders(found: DescribedValues) -> None:
-    """Leaves dimensions without a name where an exporter wrote -1 or `?`: each is its own."""
-    placeholders: dict[bytes, list[int]] = {}
-    for text, value in found.by_type.items():
-        if value.type.WhichOneof("value") == "tensor_type":
-            dims = enumerate(value.type.tensor_type.shape.dim)
-            placeholders[text] = [i for i, dim in dims if dim.dim_value < 0 or dim.dim_param == "?"]
-    if not any(placeholders.values()):
-        return
-    for value, text in zip(found.all, found.types, strict=True):
-        for index in placeholders.get(text, ()):
-            value.type.tensor_type.shape.dim[index].ClearField("value")
+    return LoadedModel(model, reader.weights, reader.path, opset, nodes, unread)
 
 
 def _open_model(name: str) -> BinaryIO:

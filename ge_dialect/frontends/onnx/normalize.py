@@ -57,7 +57,7 @@ def normalize(
         GEError: A function cannot be inlined (GE0214), or a `Constant` is malformed (GE0215) or
             sparse (GE0213).
     """
-    model = loaded.model
+    model = loaded.bare
     if not owned:
         model = onnx.ModelProto()
         model.CopyFrom(loaded.model)
@@ -65,16 +65,17 @@ def normalize(
     reader = TensorReader(loaded.path, (), ExternalFiles(None, None), threshold, weights)
     used = {*weights, *(tensor.name for tensor in model.graph.initializer)}
     if model.functions:
+        loaded.unread.read_into(model.graph)
         model = inline_functions(model)
         # Conversion to the model's opset makes tensors of its own.
         for path, tensor in nested_tensors(model, rows_of(model.graph.node)):
             if tensor.data_location != _T.EXTERNAL:
                 reader.take(tensor, unique_key(path, used), keep=False)
     problems = Problems()
-    nodes = loaded.nodes if model is loaded.model else rows_of(model.graph.node)
+    nodes = loaded.nodes if model is loaded.bare else rows_of(model.graph.node)
     _ConstantForms(reader, problems, used).nodes(nodes, "")
     problems.raise_first()
-    return LoadedModel(model, weights, loaded.path, loaded.opset, nodes)
+    return LoadedModel(model, weights, loaded.path, loaded.opset, nodes, loaded.unread)
 
 
 def normalize_body(loaded: LoadedModel, function: onnx.FunctionProto) -> onnx.GraphProto:

@@ -24,9 +24,8 @@ from ge_dialect.ge.host import HostCallOp
 from ge_dialect.ge.types import is_tensor, tensor_of
 
 if TYPE_CHECKING:
-    import onnx
-
     from ge_dialect.frontends.onnx.convert.builder import Builder
+    from ge_dialect.frontends.onnx.rows import NodeKind
 
 _READ_NO_VALUES = frozenset(("MatMul", "Add", "Sub", "Mul", "Div"))
 """Operators whose ops do not depend on what is in a weight."""
@@ -70,18 +69,19 @@ class Replayer:
     builder: Builder
     recordings: dict[Hashable, Recording] = field(default_factory=dict[Hashable, Recording])
     _numbers: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
+    _kinds: dict[NodeKind, int] = field(default_factory=dict["NodeKind", int])
     _types: dict[int, tuple[Attribute, int | None]] = field(
         default_factory=dict[int, tuple[Attribute, int | None]]
     )
     _constants: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
 
     def key(
-        self, node: onnx.NodeProto, version: int, operands: Sequence[SSAValue | None]
+        self, kind: NodeKind, version: int, operands: Sequence[SSAValue | None]
     ) -> Hashable | None:
         """Returns what the ops of a node depend on, or None where that is not known."""
         if not operands:
             return None
-        reads_values = node.op_type not in _READ_NO_VALUES
+        reads_values = kind.op_type not in _READ_NO_VALUES
         numbers: list[int] = []
         for value in operands:
             if (number := self._number(value, reads_values)) is None:
@@ -90,9 +90,10 @@ class Replayer:
         same = None
         if len(set(operands)) < len(operands):
             same = tuple(operands.index(value) for value in operands)
-        attributes = tuple([attribute.SerializeToString() for attribute in node.attribute])
-        used = len(node.output) if all(node.output) else tuple(map(bool, node.output))
-        return node.domain, node.op_type, version, tuple(numbers), same, attributes, used
+        if (what := self._kinds.get(kind)) is None:
+            attributes = [attribute.SerializeToString() for attribute in kind.attributes]
+            what = self._kinds[kind] = self._new_number((kind.rest, version, *attributes))
+        return what, tuple(numbers), same
 
     def _number(self, value: SSAValue | None, reads_values: bool) -> int | None:
         """Returns a number that is equal for operands that are alike."""

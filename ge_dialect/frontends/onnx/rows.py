@@ -83,20 +83,22 @@ def _kinds_of(
     outputs: Sequence[Sequence[str]],
 ) -> list[NodeKind]:
     """Returns the kind of each node, given the names of what it reads and makes."""
+    attributes = [some and some[:] for some in [node.attribute for node in nodes]]
+    written = [tuple(map(_plain_text, some)) if some else () for some in attributes]
+    counts = [len(some) for some in inputs]
+    wanted = [tuple(map(bool, names)) if "" in names else len(names) for names in outputs]
+    called = [node.op_type for node in nodes], [node.domain for node in nodes]
+    rests = zip(*called, [node.overload for node in nodes], counts, wanted, strict=True)
     known: dict[Hashable, NodeKind] = {}
     found: list[NodeKind] = []
-    counts = map(len, inputs), map(len, outputs)
-    for node, operands, results, names in zip(nodes, *counts, outputs, strict=True):
-        attributes = node.attribute[:]
-        wanted = tuple(map(bool, names)) if "" in names else results
-        written = tuple(map(_plain_text, attributes)) if attributes else ()
-        rest = node.op_type, node.domain, node.overload, operands, wanted
-        if (kind := known.get((rest, written))) is None:
-            bodies = [graph for one in attributes for graph in graphs_of(one)]
-            is_own = bool(bodies) or None in written or any(map(holds_tensors, attributes))
-            kind = NodeKind(rest[0], rest[1], rest, attributes, bodies, not is_own)
+    for key, some in zip(zip(rests, written, strict=True), attributes, strict=True):
+        if (kind := known.get(key)) is None:
+            rest, texts = key
+            bodies = [graph for one in some for graph in graphs_of(one)]
+            is_own = bool(bodies) or None in texts or any(map(holds_tensors, some))
+            kind = NodeKind(rest[0], rest[1], rest, some, bodies, not is_own)
             if not is_own:
-                known[rest, written] = kind
+                known[key] = kind
         found.append(kind)
     return found
 

@@ -8,8 +8,8 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, Region, SSAValue
 
+from ge_dialect.frontends.onnx.described import DeclaredValues
 from ge_dialect.frontends.onnx.importer import (
-    DeclaredValues,
     Importer,
     OpenedModel,
     Scope,
@@ -68,7 +68,7 @@ class ShortImporter:
     def run(self) -> ShortModule | None:
         """Returns the model; None where a layer need not become what the one before it does."""
         skipped = self.layers.repeats.skipped
-        graph = self.importer.loaded.model.graph
+        graph = self.importer.loaded.bare.graph
         outputs = [value.name for value in graph.output]
         if (returned := self._returned(outputs)) is None:
             return None
@@ -116,7 +116,7 @@ class ShortImporter:
 
     def _constants(self) -> None:
         """Adds the initializers, those of layers that are left out excepted."""
-        for tensor in self.importer.loaded.model.graph.initializer:
+        for tensor in self.importer.loaded.bare.graph.initializer:
             name = tensor.name
             place = self.layers.parameters.get(name)
             if name in self.scope.values or (
@@ -132,15 +132,15 @@ class ShortImporter:
     def _nodes(self) -> None:
         """Adds the nodes; the last layer reads the first in place of the one before it."""
         importer, layers = self.importer, self.layers
-        declared, skipped = DeclaredValues(importer.loaded.model.graph), layers.skipped_items
-        rows = importer.loaded.nodes
+        loaded, skipped = importer.loaded, layers.skipped_items
+        declared, rows = DeclaredValues(loaded.bare.graph, loaded.unread), loaded.nodes
         for index, (row, item) in enumerate(zip(rows, layers.positions, strict=True)):
             if item in skipped:
                 continue
             if item == skipped.stop:
                 self._hand_on()
             mark = importer.builder.mark()
-            importer.node(row.node, index, self.scope, declared)
+            importer.node(row, index, self.scope, declared)
             if item is not None and (place := layers.repeats.place(item)) is not None:
                 added = importer.builder.emitted_since(mark)
                 self.kept.setdefault(place[0], []).extend((op, place[1]) for op in added)

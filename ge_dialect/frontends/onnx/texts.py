@@ -2,31 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from itertools import chain
 
 import onnx
 
-from ge_dialect.diagnostics import GEError
+from ge_dialect.frontends.onnx.described import DescribedValues, check_all_text, values_of
 from ge_dialect.frontends.onnx.rows import NodeRow, kinds_of, rows_of
-
-_TEXT = {str}
-
-
-@dataclass(frozen=True)
-class DescribedValues:
-    """The values of a graph whose types it says: a model repeats a few types, and comparing their
-    bytes is quicker than looking into each.
-
-    Attributes:
-        all: The values.
-        types: The type of each as bytes.
-        by_type: One value of each type.
-    """
-
-    all: Sequence[onnx.ValueInfoProto]
-    types: Sequence[bytes]
-    by_type: Mapping[bytes, onnx.ValueInfoProto]
 
 
 def check_texts(
@@ -43,12 +25,7 @@ def check_texts(
     Raises:
         GEError: One is not (GE0202).
     """
-    if not set(map(type, _texts(model, nodes, values))) <= _TEXT:
-        raise GEError(
-            "GE0202",
-            f"'{where}' is not a valid ONNX model: it holds a name that is not UTF-8",
-            hint="copy or export the file again",
-        )
+    check_all_text(_texts(model, nodes, values), where)
 
 
 def _texts(
@@ -70,25 +47,14 @@ def _add_graph(
 ) -> None:
     found.append(graph.name)
     found += [tensor.name for tensor in graph.initializer]
-    found += [value.name for value in values.all]
-    for value in values.by_type.values():
-        if value.type.WhichOneof("value") == "tensor_type":
-            found += [dim.dim_param for dim in value.type.tensor_type.shape.dim]
+    found += values.texts()
     _add_nodes(nodes, found)
-
-
-def values_of(graph: onnx.GraphProto) -> DescribedValues:
-    """Returns the inputs and outputs of a graph and what it says of other values."""
-    found = [*graph.input, *graph.output, *graph.value_info]
-    types = [value.type.SerializeToString() for value in found]
-    return DescribedValues(found, types, dict(zip(types, found, strict=True)))
 
 
 def _add_nodes(nodes: Sequence[NodeRow], found: list[object]) -> None:
     found += [row.name for row in nodes]
-    for row in nodes:
-        found += row.inputs
-        found += row.outputs
+    found += chain.from_iterable([row.inputs for row in nodes])
+    found += chain.from_iterable([row.outputs for row in nodes])
     for kind in kinds_of(nodes):
         found += (kind.op_type, kind.domain)
         for attribute in kind.attributes:

@@ -29,11 +29,6 @@ def domain_of(name: str) -> str:
     return "" if name in _DEFAULT_DOMAINS else name
 
 
-def node_name(node: onnx.NodeProto) -> str:
-    """Returns what the user knows a node by: its name, or that of its first output."""
-    return node.name or next(filter(None, node.output), "")
-
-
 def node_label(node: onnx.NodeProto, index: int) -> str:
     """Names a node in a message: by its name, or by its position where it has none."""
     return f"node '{node.name}' ({node.op_type})" if node.name else f"node {index} ({node.op_type})"
@@ -71,7 +66,11 @@ def check_opsets(model: onnx.ModelProto, problems: Problems) -> dict[str, int]:
 
 
 def check_structure(
-    model: onnx.ModelProto, nodes: Sequence[NodeRow], opsets: dict[str, int], problems: Problems
+    model: onnx.ModelProto,
+    nodes: Sequence[NodeRow],
+    opsets: dict[str, int],
+    problems: Problems,
+    in_turn: bool,
 ) -> None:
     """Checks names, order and domains of the whole model; findings go to `problems`.
 
@@ -80,9 +79,10 @@ def check_structure(
         nodes: Of its graph.
         opsets: Domain -> version.
         problems: Takes what is wrong.
+        in_turn: Whether the graph is as `is_in_turn` says.
     """
     checker = _Checker(problems, {*opsets, *(domain_of(f.domain) for f in model.functions)})
-    checker.graph(model.graph, nodes, ())
+    checker.graph(model.graph, nodes, (), in_turn)
     for function in model.functions:
         checker.function(function)
     checker.unique([value.name for value in model.graph.output], "outputs")
@@ -111,7 +111,11 @@ class _Checker:
     domains: set[str]
 
     def graph(
-        self, graph: onnx.GraphProto, nodes: Sequence[NodeRow], outer: tuple[_Scope, ...]
+        self,
+        graph: onnx.GraphProto,
+        nodes: Sequence[NodeRow],
+        outer: tuple[_Scope, ...],
+        in_turn: bool = False,
     ) -> list[_Use]:
         """Checks a graph; returns its uses of outer values that are not defined yet."""
         if graph.sparse_initializer:
@@ -122,6 +126,8 @@ class _Checker:
         initializers = [tensor.name for tensor in graph.initializer]
         for kind, names in (("inputs", inputs), ("initializers", initializers)):
             self.unique(names, kind)
+        if in_turn and not any(map(self.is_wrong, kinds_of(nodes))):
+            return []
         given = {*inputs, *initializers}
         outputs = [value.name for value in graph.output]
         return self.nodes(nodes, given, outputs, outer)

@@ -215,21 +215,22 @@ class Tensors:
         """
         key = (tensor.data_type, *tensor.dims)
         if (type_ := self.types.get(key)) is None:
-            if (element_type := from_onnx(tensor.data_type)) is None:
-                raise _unsupported_type(name, f"elements of type {type_name(tensor.data_type)}")
-            type_ = self.types[key] = tensor_type(element_type, key[1:])
-        element_type = type_.element_type
-        if tensor.data_type == onnx.TensorProto.STRING:
+            type_ = self.types[key] = _type_of(key, name)
+        if key[0] == onnx.TensorProto.STRING:
             return TensorValue(StringsAttr(tuple(tensor.string_data)), type_)
-        bits = dtype_of(element_type).bits
-        if bits < 8 and not is_bool(element_type):
-            return TensorValue(self._unpacked(tensor, type_, name), type_)
-        if not tensor.external_data and len(data := tensor.raw_data) <= SMALL_BYTES:
+        element_type, handle = type_.element_type, _handle(tensor)
+        if dtype_of(element_type).bits < 8 and not is_bool(element_type):
+            return TensorValue(self._unpacked(tensor, type_, handle or tensor.name or name), type_)
+        if handle is not None:
+            weight = NamedWeight(handle or name, self.loaded.weights[handle])
+            return TensorValue(made_of(WeightAttr, data=weight), type_)
+        data = tensor.raw_data
+        if len(data) <= SMALL_BYTES:
             if is_bool(element_type):
                 data = bytes(255 if byte else 0 for byte in data)
             if is_bool(element_type) or not isinstance(element_type, FloatFormatType):
                 return TensorValue(dense_from_bytes(type_, data), type_)
-        weight = NamedWeight(_key(tensor) or name, self.loaded.weight(tensor))
+        weight = NamedWeight(tensor.name or name, self.loaded.weight(tensor))
         return TensorValue(made_of(WeightAttr, data=weight), type_)
 
     def constant(self, tensor: onnx.TensorProto) -> ConstantOp:
@@ -266,7 +267,7 @@ class Tensors:
         else:
             data = fields.astype(np.uint8).tobytes()  # the bits of a narrow float
         weight: Weight = MemoryWeight(data)
-        return WeightAttr(NamedWeight(_key(tensor) or name, weight))
+        return WeightAttr(NamedWeight(name, weight))
 
     def attributes(self, node: onnx.NodeProto) -> dict[str, AttrValue]:
         """Returns the attributes of a node that converters read; graphs are not among them."""
@@ -303,11 +304,19 @@ _SIGNED = tuple(t for number in (22, 26) if (t := from_onnx(number)) is not None
 _UNSIGNED = tuple(t for number in (21, 25) if (t := from_onnx(number)) is not None)
 
 
-def _key(tensor: onnx.TensorProto) -> str:
+def _type_of(key: tuple[int, ...], name: str) -> TensorT:
+    """Returns the type of tensors of an element type of ONNX and of dimensions."""
+    if (element_type := from_onnx(key[0])) is None:
+        raise _unsupported_type(name, f"elements of type {type_name(key[0])}")
+    return tensor_type(element_type, key[1:])
+
+
+def _handle(tensor: onnx.TensorProto) -> str | None:
+    """Returns the key of a tensor that is a handle."""
     for entry in tensor.external_data:
         if entry.key == HANDLE_KEY:
             return entry.value
-    return tensor.name
+    return None
 
 
 def join_types(first: Attribute, second: Attribute) -> Attribute | None:

@@ -4,19 +4,22 @@ An `.onnx` file is one protobuf message. Only its framing is read here: the scan
 `TensorProto.raw_data`, notes where the bytes lie in the file, and leaves a mark in their place.
 What remains (nodes, names, types, small tensors) is a valid `ModelProto` of a few per cent of the
 size, which the protobuf library then parses. Messages too short to hold a big tensor are skipped
-whole, so the work follows the number of nodes and big tensors, not the size of the file.
+whole, so the work follows the number of nodes and big tensors, not the size of the file. Left out
+as well is what is seldom read, or never: what the main graph says of the types of inner values,
+and the notes of exporters at its nodes.
 
 Source: protobuf.dev, "Encoding"; field numbers of `onnx-ml.proto`.
 """
 
 from __future__ import annotations
 
-import mmap
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.frontends.onnx.notes import Bytes, notes_of, seem_noted, short_field, short_fields
 
 DEFAULT_THRESHOLD = 1024
 STRIPPED_KEY = "ge.stripped"
@@ -34,6 +37,9 @@ _LOW_BITS, _MAX_SHIFT = 0x7F, 70
 _VARINT, _FIXED64, _LEN, _FIXED32 = 0, 1, 2, 5
 _FIXED_BYTES = {_FIXED64: 8, _FIXED32: 4}
 _RAW_DATA = "raw_data"
+_MAIN_GRAPH = 1  # how many messages are around its fields
+# Tags of a GraphProto's fields `node`, `initializer`, and `value_info`.
+_NODE, _INITIALIZER, _VALUE_INFO = 0x0A, 0x2A, 0x6A
 # The tag of `TensorProto.raw_data`; and the same with a length of 1024 or more. Where these bytes
 # are not, there is no big tensor, whatever else lies there.
 _TENSOR = re.compile(rb"\x4a")
@@ -64,8 +70,6 @@ _ITEMS = re.compile(
     re.DOTALL,
 )
 
-Bytes: TypeAlias = bytes | mmap.mmap
-
 
 @dataclass(frozen=True)
 class RawRange:
@@ -81,16 +85,20 @@ class Stripped:
 
     Attributes:
         model: A serialised `ModelProto`. In the place of each `raw_data` that was taken out stands
-            an entry `external_data {key: STRIPPED_KEY, value: "<index into ranges>"}`.
+            an entry `external_data {key: STRIPPED_KEY, value: "<index into ranges>"}`. The nodes of
+            its graph have no notes.
         ranges: The bytes taken out, in the order of the file.
+        value_info: What was said of the values of its graph, as a serialised `GraphProto`.
     """
 
     model: bytes
     ranges: tuple[RawRange, ...]
+    value_info: bytes
 
 
 def strip(data: Bytes, name: str, threshold: int = DEFAULT_THRESHOLD) -> Stripped:
-    """Takes every `raw_data` longer than `threshold` bytes out of a serialised ModelProto.
+    """Takes every `raw_data` longer than `threshold` bytes out of a serialised ModelProto, and what
+    is seldom read.
 
     Args:
         data: The file, best memory-mapped: of the tensors, only their first bytes are touched.
@@ -105,13 +113,15 @@ def strip(data: Bytes, name: str, threshold: int = DEFAULT_THRESHOLD) -> Strippe
     scanner = _Scanner(data, name, threshold, is_thorough=len(data) > _MAX_UNSEEN)
     scanner.next_field(0, len(data), 0)
     pieces = scanner.message("ModelProto", 0, len(data), 0)
-    if pieces is None:
-        return Stripped(data[:], ())
+    model = data[:] if pieces is None else _joined(data, pieces)
+    return Stripped(model, tuple(scanner.ranges), _joined(data, scanner.value_info))
+
+
+def _joined(data: Bytes, pieces: list[_Piece]) -> bytes:
     with memoryview(data) as view:
-        model = b"".join(
+        return b"".join(
             [one if isinstance(one, bytes) else view[one.start : one.stop] for one in pieces]
         )
-    return Stripped(model, tuple(scanner.ranges))
 
 
 def check_framing(data: Bytes, name: str) -> None:
@@ -135,6 +145,8 @@ class _Scanner:
     threshold: int
     is_thorough: bool
     ranges: list[RawRange] = field(default_factory=list[RawRange])
+    value_info: list[_Piece] = field(default_factory=list["_Piece"])
+    is_noted: bool | None = None
     fields: int = 0
     candidate: int = -1
 
@@ -149,16 +161,19 @@ class _Scanner:
         pieces: list[_Piece] = []
         position = copied = start
         while position < end:
-            if self.candidate < position:
-                self.candidate = self.next_candidate(position)
-            if self.candidate >= end and not self.is_thorough:
+            if depth == _MAIN_GRAPH and kind == "GraphProto":
+                behind, copied = self.run(position, end, copied, pieces)
+                if behind > position:
+                    position = behind
+                    continue
+            elif depth > _MAIN_GRAPH and self.is_done(position, end):
                 break
             if kind == "AttributeProto" and (run := _ITEMS.match(self.data, position, end)):
                 position = run.end()
                 continue
             number, wire, content, after = self.next_field(position, end, depth)
             big = wire == _LEN and after - content > self.threshold
-            if big and self.candidate < after and (child := children.get(number)) is not None:
+            if big and (child := children.get(number)) is not None:
                 replaced = self.replace(child, number, content, after, depth)
                 if replaced is not None:
                     pieces.append(range(copied, position))
@@ -170,10 +185,62 @@ class _Scanner:
         pieces.append(range(copied, end))
         return pieces
 
-    def next_candidate(self, position: int) -> int:
-        """Returns where the next big tensor may lie, from a position on; the end for nowhere."""
-        found = self.pattern.search(self.data, position)
-        return len(self.data) if found is None else found.start()
+    def run(self, start: int, end: int, copied: int, pieces: list[_Piece]) -> tuple[int, int]:
+        """Passes over nodes, small tensors, or types of values of the main graph, as many as there
+        are one after the other.
+
+        Args:
+            start: Of the first of these fields, or of another one.
+            end: Of the graph.
+            copied: Where what is kept begins that is not in `pieces` yet.
+            pieces: Takes what is kept before fields that are not, or not as they are.
+
+        Returns:
+            Where the next field begins, and `copied` from there on.
+        """
+        tag, position = self.data[start], start
+        if tag == _NODE:
+            return self.nodes(start, end, copied, pieces)
+        if tag not in (_INITIALIZER, _VALUE_INFO):
+            return start, copied
+        for content, after in self.short_fields(start, end, tag):
+            self.fields += 1
+            if after - content > self.threshold and tag == _INITIALIZER:
+                break
+            position = after
+        if tag == _VALUE_INFO:
+            pieces.append(range(copied, start))
+            self.value_info.append(range(start, position))
+            copied = position
+        return position, copied
+
+    def nodes(self, start: int, end: int, copied: int, pieces: list[_Piece]) -> tuple[int, int]:
+        """As `run`, of nodes; their notes are left out."""
+        if self.is_noted is None:
+            self.is_noted = seem_noted(self.data, start, end)
+        position = start
+        for content, after in self.short_fields(start, end, _NODE):
+            self.fields += 1
+            notes = notes_of(self.data, content, after) if self.is_noted else after
+            if notes < 0 or notes - content > self.threshold:
+                break  # it may hold a big tensor
+            if notes < after:
+                if copied < position:
+                    pieces.append(range(copied, position))
+                pieces.append(short_field(_NODE, self.data[content:notes]))
+                copied = after
+            position = after
+        return position, copied
+
+    def short_fields(self, start: int, end: int, tag: int) -> Iterator[tuple[int, int]]:
+        return short_fields(self.data, start, end, tag, _MAX_FIELDS - self.fields)
+
+    def is_done(self, position: int, end: int) -> bool:
+        """Whether no big tensor lies there, and what does need not be looked at."""
+        if self.candidate < position:
+            found = self.pattern.search(self.data, position)
+            self.candidate = len(self.data) if found is None else found.start()
+        return self.candidate >= end and not self.is_thorough
 
     def replace(
         self, child: str, number: int, start: int, end: int, depth: int
