@@ -233,7 +233,7 @@ def _encode_list(message: Any, values: Sequence[Scalar] | Sequence[Sequence[int]
     name, number = _LIST_KINDS[kind]
     message.list.val_type = number
     if kind is str:
-        values = [text.encode("utf-8") for text in cast("Sequence[str]", values)]
+        values = [*map(str.encode, cast("Sequence[str]", values))]
     getattr(message.list, name).extend(values)
 
 

@@ -18,11 +18,13 @@ from ge_dialect.lowering.om.attributes import (
     encode_attribute,
 )
 from ge_dialect.lowering.om.op_def import DERIVED, ORIGINAL_NAMES, OpEncoder
-from ge_dialect.lowering.om.schema import new, parse, serialise
+from ge_dialect.lowering.om.schema import embedded, new, parse, serialise
 from ge_dialect.lowering.om.tasks import OmTask, TaskInfo, encode_tasks
 
 _VIEWER_NAMES = ("device", "original_op_names", "relu_flag")
 _SIZES = ("memory_size", "weight_size", "stream_num", "event_num", "label_num")
+_GRAPHS = 7
+"""Number of the field of `ModelDef` that holds its graphs."""
 
 
 @dataclass
@@ -182,14 +184,16 @@ def encode_model_def(model: OmModel) -> bytes:
     ]
     if problems:
         raise ValueError("; ".join(problems))
-    message = new("ge.proto.ModelDef")
-    message.name, message.version = model.name, 1
+    head, tail = new("ge.proto.ModelDef"), new("ge.proto.ModelDef")
+    head.name, head.version = model.name, 1
     sizes = {name: getattr(model, name) for name in _SIZES}
     for name, value in {**model.attrs, **sizes}.items():
-        encode_attribute(message.attr[name], value)
+        encode_attribute(tail.attr[name], value)
+    pieces = [serialise(head)]
     for graph in model.graphs:
-        _encode_graph(message.graph.add(), graph)
-    return serialise(message)
+        ops = _encode_graph(graph)
+        pieces += [embedded(_GRAPHS, sum(map(len, ops))), *ops]
+    return b"".join([*pieces, serialise(tail)])
 
 
 def encode_task_info(model: OmModel) -> bytes:
@@ -227,21 +231,31 @@ def decode_model_def(data: bytes | memoryview) -> OmModel:
     return OmModel(message.name, graphs, (), memory, weights, streams, events, labels, attrs)
 
 
-def _encode_graph(message: Any, graph: OmGraph) -> None:
-    message.name = graph.name
+def _encode_graph(graph: OmGraph) -> list[bytes]:
+    """Returns the bytes of a `GraphDef` in pieces.
+
+    Each op is a message of its own, gone when the next one is made: all of them together in one
+    take several times the memory of their bytes. Messages one behind the other are one message.
+    """
+    head = new("ge.proto.GraphDef")
+    head.name = graph.name
     ends = [[_end(name) for name in op.inputs] for op in graph.ops]
     readers = _readers(graph, ends)
     encoder = OpEncoder({op.name for op in graph.ops if op.type == "Const"})
+    pieces: list[bytes] = []
     for op, read_from in zip(graph.ops, ends, strict=True):
+        message = new("ge.proto.GraphDef")
         encoded = message.op.add()
         encoder.encode(encoded, op, read_from)
         if read := readers.get(op.name):
             encoded.dst_name.extend([name for name, _ in read])
             encoded.dst_index.extend([index for _, index in read])
+        pieces.append(serialise(message))
         if op.type == "Data":
-            message.input.append(f"{op.name}:0")
+            head.input.append(f"{op.name}:0")
         elif op.type == "NetOutput":
-            message.output.extend(op.inputs)
+            head.output.extend(op.inputs)
+    return [serialise(head), *pieces]
 
 
 def _end(name: str) -> tuple[str, int]:
