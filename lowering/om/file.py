@@ -120,8 +120,8 @@ def om_partitions(model: OmModel, plan: str, weights: Payload = b"") -> list[Par
     packed = Partition(PartitionType.WEIGHTS_DATA, weights)
     if model.weight_size != packed.size:
         raise ValueError(f"expected {model.weight_size} bytes of weights, got {packed.size}")
-    definition = encode_model_def(model)
     payload = encode_plan(plan, weights_size=packed.size)
+    definition = encode_model_def(model)
     count = 4 if packed.size else 3
     payload += bytes(weights_padding((len(definition), len(payload)), count))
     return [
