@@ -7,6 +7,7 @@ refuses to open is never written. Source: Netron's reader of the format, and GE'
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from ge_dialect.lowering.om.attributes import (
@@ -64,6 +65,11 @@ class OmOp:
     source_nodes: tuple[str, ...] = ()
     subgraphs: tuple[str, ...] = ()
     shared: Mapping[str, AttrValue] = field(default_factory=dict[str, AttrValue])
+
+    @cached_property
+    def ends(self) -> Sequence[tuple[str, str, str]]:
+        """Of each input the op, a colon and the number of its result; all "" of an absent one."""
+        return [name.rpartition(":") for name in self.inputs]
 
 
 @dataclass(frozen=True)
@@ -132,27 +138,29 @@ def check_graph(graph: OmGraph, weight_size: int) -> Iterator[str]:
 
 
 def _check_operands(op: OmOp, ops: Mapping[str, OmOp]) -> Iterator[str]:
-    is_control = [name[-3:] == ":-1" for name in op.inputs]
+    is_control = [index == "-1" for _, _, index in op.ends]
     if is_control != sorted(is_control):
         yield f"expected control inputs of '{op.name}' after its operands"
-    operands = op.inputs[: is_control.count(False)]
-    if len(operands) != len(op.input_descs):
-        yield f"expected {len(operands)} input_descs in '{op.name}', got {len(op.input_descs)}"
+    count = is_control.count(False)
+    if count != len(op.input_descs):
+        yield f"expected {count} input_descs in '{op.name}', got {len(op.input_descs)}"
         return
-    for name, desc in zip(operands, op.input_descs, strict=True):
-        if name and (problem := _operand_problem(name, desc, ops)):
+    for name, end, desc in zip(op.inputs, op.ends, op.input_descs, strict=False):
+        if name and (problem := _operand_problem(end, desc, ops)):
             yield f"operand '{name}' of '{op.name}': {problem}"
-    for name in op.inputs[len(operands) :]:
-        if name.removesuffix(":-1") not in ops:
+    for name, (source, _, _) in zip(op.inputs[count:], op.ends[count:], strict=True):
+        if source not in ops:
             yield f"control input '{name}' of '{op.name}': there is no such op"
 
 
-def _operand_problem(name: str, desc: OmTensor | None, ops: Mapping[str, OmOp]) -> str | None:
-    source, _, index = name.rpartition(":")
+def _operand_problem(
+    end: tuple[str, str, str], desc: OmTensor | None, ops: Mapping[str, OmOp]
+) -> str | None:
+    source, _, index = end
     results = ops[source].output_descs if source in ops else ()
-    if not index.isdecimal() or int(index) >= len(results):
+    if not index.isdecimal() or (number := int(index)) >= len(results):
         return "there is no such result"
-    result = results[int(index)]
+    result = results[number]
     if desc is None or desc.dtype != result.dtype:
         return f"expected {result.dtype}, got {None if desc is None else desc.dtype}"
     if desc.shape != result.shape and (desc.elements is None or desc.elements != result.elements):
@@ -239,17 +247,17 @@ def _encode_graph(graph: OmGraph) -> list[bytes]:
     """
     head = new("ge.proto.GraphDef")
     head.name = graph.name
-    ends = [[_end(name) for name in op.inputs] for op in graph.ops]
-    readers = _readers(graph, ends)
+    readers = _readers(graph)
     encoder = OpEncoder({op.name for op in graph.ops if op.type == "Const"})
     pieces: list[bytes] = []
-    for op, read_from in zip(graph.ops, ends, strict=True):
+    for op in graph.ops:
         message = new("ge.proto.GraphDef")
         encoded = message.op.add()
-        encoder.encode(encoded, op, read_from)
-        if read := readers.get(op.name):
-            encoded.dst_name.extend([name for name, _ in read])
-            encoded.dst_index.extend([index for _, index in read])
+        encoder.encode(encoded, op)
+        names, indices = readers[op.name]
+        if names:
+            encoded.dst_name.extend(names)
+            encoded.dst_index.extend(indices)
         pieces.append(serialise(message))
         if op.type == "Data":
             head.input.append(f"{op.name}:0")
@@ -258,26 +266,15 @@ def _encode_graph(graph: OmGraph) -> list[bytes]:
     return [serialise(head), *pieces]
 
 
-def _end(name: str) -> tuple[str, int]:
-    """Returns the op and the number of the result that an operand is, `("", 0)` for an absent one;
-    -1 for an op that only has to come before."""
-    source, _, index = name.rpartition(":")
-    return source, int(index or 0)
-
-
-def _readers(
-    graph: OmGraph, ends: Sequence[Sequence[tuple[str, int]]]
-) -> dict[str, list[tuple[str, int]]]:
-    """Returns for each op who reads it, and as which operand (-1: it only comes later).
-
-    Args:
-        graph: Any.
-        ends: Of each op, what its inputs are.
-    """
-    readers: dict[str, list[tuple[str, int]]] = {}
-    for op, read_from in zip(graph.ops, ends, strict=True):
-        for position, (source, index) in enumerate(read_from):
-            readers.setdefault(source, []).append((op.name, -1 if index == -1 else position))
+def _readers(graph: OmGraph) -> dict[str, tuple[list[str], list[int]]]:
+    """Returns for each op who reads it, and as which operand (-1: it only comes later)."""
+    readers: dict[str, tuple[list[str], list[int]]] = {op.name: ([], []) for op in graph.ops}
+    readers[""] = [], []  # of absent operands
+    for op in [op for op in graph.ops if op.inputs]:
+        for position, (source, _, index) in enumerate(op.ends):
+            names, indices = readers[source]
+            names.append(op.name)
+            indices.append(-1 if index == "-1" else position)
     return readers
 
 

@@ -40,13 +40,12 @@ class OpEncoder:
     consts: set[str]
     alike: dict[tuple[object, ...], Any] = field(default_factory=dict[tuple[object, ...], Any])
 
-    def encode(self, message: Any, op: OmOp, read_from: Sequence[tuple[str, int]]) -> None:
+    def encode(self, message: Any, op: OmOp) -> None:
         """Fills an `OpDef`, but for who reads the op.
 
         Args:
             message: Empty.
             op: Of the graph.
-            read_from: What its inputs are: an op and the number of a result.
         """
         weight = op.attrs.get("value") if op.type == "Const" else None
         if not isinstance(weight, OmWeight):
@@ -59,11 +58,12 @@ class OpEncoder:
                 rest = {name: value for name, value in op.attrs.items() if value is not weight}
                 _encode_attributes(message.attr, rest)
         message.name, message.id, message.stream_id = op.name, op.id, op.stream_id
-        if read_from:
+        if op.inputs:
             message.input.extend(op.inputs)
-            message.src_name.extend([source for source, _ in read_from])
-            message.src_index.extend([index for _, index in read_from])
-            message.is_input_const.extend([source in self.consts for source, _ in read_from])
+            sources = [source for source, _, _ in op.ends]
+            message.src_name.extend(sources)
+            message.src_index.extend([int(index or 0) for _, _, index in op.ends])
+            message.is_input_const.extend(map(self.consts.__contains__, sources))
         if op.input_offsets:
             message.input_i.extend(op.input_offsets)
         if op.output_offsets:
