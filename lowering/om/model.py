@@ -251,14 +251,7 @@ def _encode_graph(graph: OmGraph) -> list[bytes]:
     encoder = OpEncoder({op.name for op in graph.ops if op.type == "Const"})
     pieces: list[bytes] = []
     for op in graph.ops:
-        message = new("ge.proto.GraphDef")
-        encoded = message.op.add()
-        encoder.encode(encoded, op)
-        names, indices = readers[op.name]
-        if names:
-            encoded.dst_name.extend(names)
-            encoded.dst_index.extend(indices)
-        pieces.append(serialise(message))
+        pieces.append(encoder.encode(op, readers[op.name]))
         if op.type == "Data":
             head.input.append(f"{op.name}:0")
         elif op.type == "NetOutput":
