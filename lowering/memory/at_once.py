@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ge_dialect.lowering.memory.problem import Plan, Problem
 
-_FEW = 32
+_FEW = 128
 """Buffers up to which placing them one by one costs less than the arrays of a search."""
 
 
