@@ -25,7 +25,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from operator import attrgetter
-from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -374,13 +373,12 @@ def check_apart(accesses: Sequence[Access]) -> None:
 
 def _is_stored_once(a: Access, b: Access) -> bool:
     """Whether two weights that are equal have the same place."""
-    if (a.start, a.end) != (b.start, b.end):
-        return False
-    if type(a.owner) is not WeightOp or type(b.owner) is not WeightOp:
-        return False
-    one: Any = a.owner.properties["value"]
-    other: Any = b.owner.properties["value"]
-    return one.data.weight == other.data.weight
+    return (
+        (a.start, a.end) == (b.start, b.end)
+        and isinstance(a.owner, WeightOp)
+        and isinstance(b.owner, WeightOp)
+        and a.owner.value.data.weight == b.owner.value.data.weight
+    )
 
 
 def _access(value: SSAValue) -> Access:
@@ -393,8 +391,7 @@ def _access(value: SSAValue) -> Access:
     if offset is None or type(arena) is not ArenaOp:
         raise GEError(CODE, f"{describe(owner)} has no place", hint="run ge-plan-memory first")
     last = offset + (end if value is whole else owner.size)
-    held: Any = arena.properties["size"]
-    if last > (size := held.value.data):
+    if last > (size := arena.size.value.data):
         raise GEError(
             CODE,
             f"{describe(owner)} ends at byte {last} of arena '{arena.arena_name.data}', which has"
