@@ -28,9 +28,10 @@ from xdsl.dialects.builtin import (
     UnknownLoc,
     i1,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.printer import Printer
 
+from ge_dialect.ge.access import ops_of
 from ge_dialect.ge.base import FormattedOp
 from ge_dialect.literals import quoted, quoted_list
 
@@ -46,13 +47,22 @@ class ExactPrinter(Printer):
 
     def print_op(self, op: Operation) -> None:
         """Prints an op; one that knows its text by itself at once."""
-        if isinstance(op, FormattedOp) and not self.print_generic_format:
-            results = f"{self.names_of(op.results)} = " if op.results else ""
-            if op not in self.diagnostic.op_messages and (text := op.quick_text(self)) is not None:
-                place = f" {self._place_of(op.location)}" if self.print_debuginfo else ""
-                self.print_string(f"{results}{op.name}{text}{place}")
-                return
-        super().print_op(op)
+        if (text := self._text_of_op(op)) is None:
+            super().print_op(op)
+        else:
+            self.print_string(text)
+
+    def _text_of_op(self, op: Operation) -> str | None:
+        """Returns the text of an op that knows it by itself; None of another."""
+        if not isinstance(op, FormattedOp) or self.print_generic_format:
+            return None
+        if (messages := self.diagnostic.op_messages) and op in messages:
+            return None
+        results = f"{self.names_of(op.results)} = " if op.results else ""
+        if (text := op.quick_text(self)) is None:
+            return None
+        place = f" {self._place_of(op.location)}" if self.print_debuginfo else ""
+        return f"{results}{op.name}{text}{place}"
 
     def _place_of(self, location: Attribute) -> str:
         """Returns the text of a location; that of one node is of few ops, and not kept."""
@@ -129,7 +139,8 @@ class ExactPrinter(Printer):
 
     def types_of(self, values: Sequence[SSAValue]) -> str:
         """Returns the types of values with commas between them."""
-        return ", ".join([self.text_of(value.type) for value in values])
+        texts, types = self._texts, [value.type for value in values]
+        return ", ".join([texts[id(t)][1] if id(t) in texts else self.text_of(t) for t in types])
 
     def print_ssa_value(self, value: SSAValue) -> str:
         """Prints the name of a value, and returns it."""
@@ -225,22 +236,56 @@ def exact_text(module: Operation, *, generic: bool = False, locations: bool = Fa
         generic: In the generic form, which MLIR's own tools read.
         locations: With the places that ops come from.
     """
-    text = StringIO()
-    _TextPrinter(text, print_generic_format=generic, print_debuginfo=locations).print_op(module)
-    return text.getvalue() + "\n"
+    printer = _TextPrinter(StringIO(), print_generic_format=generic, print_debuginfo=locations)
+    printer.print_op(module)
+    return "".join([*printer.pieces, "\n"])
 
 
 class _TextPrinter(ExactPrinter):
-    """Prints to a string, where nobody asks in which column it is."""
+    """Prints to a string, where nobody asks in which column it is.
+
+    The pieces are joined once: a stream of text copies itself when it is asked what it holds.
+    """
+
+    @cached_property
+    def pieces(self) -> list[str]:
+        """What is printed so far."""
+        return []
 
     def print_string(self, text: str, *, indent: int | None = None) -> None:
         if "\n" in text:
             super().print_string(text, indent=indent)
         else:
-            self.stream.write(text)
+            self.pieces.append(text)
+
+    def print_block(
+        self, block: Block, print_block_args: bool = True, print_block_terminator: bool = True
+    ) -> None:
+        if print_block_args or not print_block_terminator:
+            super().print_block(block, print_block_args, print_block_terminator)
+            return
+        self._indent += 1
+        line = "\n" + "  " * self._indent
+        for op in ops_of(block):
+            if (text := self._text_of_op(op)) is None:
+                self.pieces.append(line)
+                super().print_op(op)
+            else:
+                self.pieces.append(line + text)
+        self._indent -= 1
+
+    def _write(self, content: str) -> None:
+        self.pieces.append(content)
 
     def _print_new_line(self, indent: int | None = None, print_message: bool = True) -> None:
-        self.stream.write("\n" + "  " * (self._indent if indent is None else indent))
+        self.pieces.append("\n" + "  " * (self._indent if indent is None else indent))
+
+    def _printed(self, attribute: Attribute) -> str:
+        before = len(self.pieces)
+        self._print_anew(attribute)
+        text = "".join(self.pieces[before:])
+        del self.pieces[before:]
+        return text
 
 
 def print_exactly(printer: Printer, attribute: Attribute) -> None:

@@ -15,7 +15,7 @@ import sys
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from io import UnsupportedOperation
-from typing import IO, TYPE_CHECKING, TypeAlias
+from typing import IO, TYPE_CHECKING, Self, TypeAlias
 from weakref import WeakValueDictionary
 
 from ge_dialect.diagnostics import GEError
@@ -69,7 +69,7 @@ class WeightSource:
         """
         if self.length == 0:
             return memoryview(b"")
-        with self._open() as file:
+        with self.open() as file:
             return memoryview(_map(self.path, file))[self.offset : self.offset + self.length]
 
     def write_to(self, file: IO[bytes]) -> None:
@@ -82,11 +82,8 @@ class WeightSource:
             GEError: The file of the weight is missing (GE0208) or too short (GE0209).
             OSError: `file` cannot be written.
         """
-        with self._open() as source:
-            small = self.length <= SMALL_COPY
-            copied = 0 if small else _kernel_copy(source.fileno(), self.offset, self.length, file)
-            for chunk in self._chunks(source, copied):
-                file.write(chunk)
+        with SourceFile() as source:
+            source.copy(self, file)
 
     def content_digest(self) -> str:
         """Returns a hash of the bytes, equal to `MemoryWeight.digest` of the same bytes.
@@ -94,13 +91,13 @@ class WeightSource:
         Reads the whole range once. Raises as `write_to`.
         """
         state = blake2b(digest_size=DIGEST_BYTES)
-        with self._open() as source:
-            for chunk in self._chunks(source, 0):
+        with self.open() as source:
+            for chunk in self.chunks(source, 0):
                 state.update(chunk)
         return state.hexdigest()
 
-    def _open(self) -> IO[bytes]:
-        """Opens the file and checks that it holds the whole range."""
+    def open(self) -> IO[bytes]:
+        """Opens the file, which holds the whole range. Raises as `write_to`."""
         try:
             file = open(self.path, "rb", buffering=0)  # noqa: SIM115 - the caller closes it
         except (OSError, ValueError) as error:
@@ -110,15 +107,31 @@ class WeightSource:
                 f"weight file '{self.path}' of {self._label()} cannot be opened: {reason}",
                 hint="put the file back where the model was loaded from",
             ) from None
-        found = os.fstat(file.fileno())
-        if stat.S_ISREG(found.st_mode) and found.st_size >= self.offset + self.length:
-            return file
-        file.close()
-        raise self._too_short(found.st_size)
+        try:
+            self.check_range(file)
+        except GEError:
+            file.close()
+            raise
+        return file
 
-    def _chunks(self, source: IO[bytes], done: int) -> Iterator[memoryview]:
-        """Yields the bytes from `done` on; each chunk is valid until the next one is asked for."""
-        buffer = memoryview(bytearray(min(CHUNK_BYTES, max(self.length - done, 0))))
+    def check_range(self, source: IO[bytes]) -> None:
+        """Checks that the file of the weight holds the whole range. Raises as `write_to`."""
+        found = os.fstat(source.fileno())
+        if not stat.S_ISREG(found.st_mode) or found.st_size < self.offset + self.length:
+            raise self._too_short(found.st_size)
+
+    def chunks(
+        self, source: IO[bytes], done: int, buffer: memoryview | None = None
+    ) -> Iterator[memoryview]:
+        """Yields the bytes from `done` on; each chunk is valid until the next one is asked for.
+
+        Args:
+            source: The file.
+            done: In bytes.
+            buffer: What they are read into; None for one of its own.
+        """
+        if buffer is None:
+            buffer = memoryview(bytearray(min(CHUNK_BYTES, max(self.length - done, 0))))
         source.seek(self.offset + done)
         while done < self.length:
             wanted = min(len(buffer), self.length - done)
@@ -167,6 +180,44 @@ class MemoryWeight:
 
 
 Weight: TypeAlias = WeightSource | MemoryWeight
+
+
+class SourceFile:
+    """The file of the weight that was copied last: it stays open for the next one."""
+
+    def __init__(self) -> None:
+        self._path = ""
+        self._file: IO[bytes] | None = None
+        self._buffer = memoryview(b"")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def copy(self, weight: WeightSource, target: IO[bytes]) -> None:
+        """As `weight.write_to(target)`."""
+        source = self._opened(weight)
+        if weight.length > SMALL_COPY:
+            copied = _kernel_copy(source.fileno(), weight.offset, weight.length, target)
+            chunks = weight.chunks(source, copied) if copied < weight.length else ()
+        else:
+            if len(self._buffer) < weight.length:
+                self._buffer = memoryview(bytearray(weight.length))
+            chunks = weight.chunks(source, 0, self._buffer)
+        for chunk in chunks:
+            target.write(chunk)
+
+    def _opened(self, weight: WeightSource) -> IO[bytes]:
+        if self._file is not None and self._path == weight.path:
+            weight.check_range(self._file)
+            return self._file
+        found = weight.open()
+        self.__exit__()
+        self._path, self._file = weight.path, found
+        return found
 
 
 def _map(path: str, file: IO[bytes]) -> mmap.mmap:

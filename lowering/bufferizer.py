@@ -57,7 +57,8 @@ class Bufferizer:
 
     Attributes:
         buffers: Where each value lies.
-        remaining: How many reads of what lies in a buffer or object are still to come.
+        remaining: How many reads of what lies in a buffer or object are still to come; not of
+            weights, which nothing takes the place of.
         home: The block whose tasks write a buffer or object first. Elsewhere its bytes may not be
             taken over: a loop comes back to them, and a branch may not run.
         wanted: Where a value should be written if that place is free by then.
@@ -145,7 +146,8 @@ class Bufferizer:
         kernel, operands = self.kernels.kernel_of(op, self.sizes.waits_for(op))
         if (pairs := self.pairs.get(kernel)) is None:
             pairs = self.pairs[kernel] = op.in_place_pairs() if self.in_place else ()
-        sources = [self.buffer(operand) for operand in operands]
+        known = self.buffers
+        sources = [known[value] if value in known else self.buffer(value) for value in operands]
         targets: list[SSAValue] = []
         for index, result in enumerate(op.results):
             targets.append(self._target(op, index, result, block, targets, pairs))
@@ -185,9 +187,10 @@ class Bufferizer:
 
     def consume(self, values: Sequence[SSAValue]) -> None:
         """Counts reads off, so that it is seen which bytes are still wanted."""
+        buffers = self.buffers
         for value in values:
-            if (buffer := self.buffers.get(value)) is not None:
-                self.remaining[base_of(buffer)[0]] -= 1
+            if value in buffers and type(buffers[value].owner) is not WeightOp:
+                self.remaining[base_of(buffers[value])[0]] -= 1
 
     def _target(
         self,
@@ -275,17 +278,17 @@ class Bufferizer:
             return buffer
         constant = value.owner
         assert isinstance(constant, ConstantOp)
-        attr = constant.value
+        attr = constant.properties["value"]
         if isinstance(attr, StringsAttr):
             return self.launch(constant, self.new(value.type, constant, block_of(constant)))
-        if not isinstance(attr, WeightAttr):
+        if type(attr) is not WeightAttr:
             attr = weight_attr(constant)
         weight = WeightOp(attr, buffer_type(tensor_of(value)))
         (place,) = weight.results
         place.name_hint = value.name_hint
         weight.location = constant.location
         self.weights.append(weight)
-        self.bind(value, place)
+        self.buffers[value] = place
         return place
 
     def launch(self, constant: ConstantOp, target: SSAValue) -> SSAValue:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from xdsl.ir import SSAValue
 
 from ge_dialect.ge.access import ops_of
-from ge_dialect.ge_exec import PlanOp
+from ge_dialect.ge_exec import PlanOp, WeightOp
 from ge_dialect.ge_exec.control import TaskOp, reads, writes
 from ge_dialect.ge_exec.memory import Storage, base_of
 from ge_dialect.ge_exec.spans import span_of
@@ -41,14 +41,15 @@ class TaskGraph:
 
 
 def touched_buffers(plan: PlanOp) -> TaskGraph:
-    """Returns the tasks of a plan and who touches which buffer, without the dependencies: on one
-    stream they hold by its order."""
+    """Returns the tasks of a plan and who touches which buffer, weights left out, without the
+    dependencies: on one stream they hold by its order."""
     tasks = plan.tasks()
     readers: dict[Storage, list[int]] = defaultdict(list)
     writers: dict[Storage, list[int]] = defaultdict(list)
     for position, task in enumerate(tasks):
         for owners, values in ((readers, reads(task)), (writers, writes(task))):
-            for owner in dict.fromkeys([base_of(value)[0] for value in values]):
+            changing = [value for value in values if type(value.owner) is not WeightOp]
+            for owner in dict.fromkeys([base_of(value)[0] for value in changing]):
                 owners[owner].append(position)
     return TaskGraph(tasks, (), readers, writers)
 

@@ -66,6 +66,8 @@ def _raise(unknown: Sequence[str], endless: Sequence[str], function: FuncOp) -> 
 
 def report_objects(pass_name: str, function: FuncOp) -> None:
     """Remarks on the ops where sizes begin to depend on data, so that no plan can know them."""
+    if not remarks.listening():
+        return
     known: dict[int, tuple[Attribute, bool]] = {}  # by identity: equal types are mostly one object
 
     def has_no_size(value: SSAValue) -> bool:

@@ -21,7 +21,7 @@ from ge_dialect.ge.pooling import PoolOp
 from ge_dialect.ge.types import tensor_of, tensor_type
 from ge_dialect.ge.windows import aligned_axes, slides, window_axes, window_span
 from ge_dialect.ge_exec import KernelOp
-from ge_dialect.ge_exec.tiling import TileBuffer, Tiling, value_names
+from ge_dialect.ge_exec.tiling import Cut, Halo, TileBuffer, Tiling, value_names
 
 Span = tuple[int, int]
 
@@ -136,14 +136,26 @@ class TileCutter:
         buffers = tiling.by_name()
         self._shapes = {value: tensor_of(value).get_shape() for value in self.values.values()}
         # What no loop cuts has one tile in all turns.
-        self._whole: dict[SSAValue, list[Span]] = {}
-        self._cut: list[tuple[TileBuffer, SSAValue, list[int]]] = []
-        for name, value in self.values.items():
-            shape = self._shapes[value]
-            self._whole[value] = [(0, size) for size in shape]
-            if any((buffer := buffers[name]).cuts) or buffer.halos:
-                axes = [axis for axis in range(len(shape)) if buffer.cuts[axis] or buffer.halos]
-                self._cut.append((buffer, value, axes))
+        self._whole: dict[SSAValue, list[Span]] = {
+            value: [(0, size) for size in shape] for value, shape in self._shapes.items()
+        }
+        self._ways: dict[tuple[Cut, Halo | None, int], tuple[int, TileBuffer, int]] = {}
+        """How dimensions of some size are cut: a number, and one of them."""
+        self._cut = {
+            value: self._find_ways(buffer, self._shapes[value])
+            for name, value in self.values.items()
+            if any((buffer := buffers[name]).cuts) or buffer.halos
+        }
+
+    def _find_ways(self, buffer: TileBuffer, shape: Sequence[int]) -> list[tuple[int, int]]:
+        """Returns the dimensions of a value that are cut, each with the number of the way."""
+        halos = buffer.halos or (None,) * len(shape)
+        found: list[tuple[int, int]] = []
+        for axis, key in enumerate(zip(buffer.cuts, halos, shape, strict=True)):
+            if key[0] or buffer.halos:
+                way = self._ways.setdefault(key, (len(self._ways), buffer, axis))
+                found.append((axis, way[0]))
+        return found
 
     @cached_property
     def aligned(self) -> Mapping[GEOp, Mapping[int, Sequence[tuple[int, int]]]]:
@@ -168,26 +180,34 @@ class TileCutter:
         Raises:
             ValueError: The tile of an operand lacks what the tile of a result is computed from.
         """
-        spans = {**self._whole}
-        for buffer, value, axes in self._cut:
-            shape = self._shapes[value]
-            spans[value] = own = [*spans[value]]
-            for axis in axes:
-                own[axis] = buffer.span(axis, turn, shape[axis])
+        spans, shapes = {**self._whole}, {**self._shapes}
+        found = [
+            buffer.span(axis, turn, size) for (_, _, size), (_, buffer, axis) in self._ways.items()
+        ]
+        lengths = _lengths(found)
+        for value, axes in self._cut.items():
+            own, shape = [*spans[value]], [*shapes[value]]
+            for axis, way in axes:
+                own[axis], shape[axis] = found[way], lengths[way]
+            spans[value], shapes[value] = own, tuple(shape)
         parts: dict[GEOp, Mapping[int, Sequence[Span]]] = {}
         properties: dict[GEOp, Mapping[str, Attribute]] = {}
         for op in self.ops:
             parts[op], properties[op] = self._changes(op, spans)
-        shapes = {**self._shapes}
-        for _, value, _ in self._cut:
-            shapes[value] = shape = _lengths(spans[value])
-            pairs = zip(shape, self._shapes[value], strict=True)
-            if min(shape, default=1) <= 0 and any(size <= 0 < whole for size, whole in pairs):
-                raise ValueError(f"a tile has elements {spans[value]}")
+        if min(lengths, default=1) <= 0:
+            self._check_some(shapes, spans)
         for op in self.ops:
             for index, part in parts[op].items():
                 self._check_part(op, index, part, spans)
         return TileSpans(spans, shapes, parts, properties)
+
+    def _check_some(
+        self, shapes: Mapping[SSAValue, Sequence[int]], spans: Mapping[SSAValue, Sequence[Span]]
+    ) -> None:
+        for value in self._cut:
+            pairs = zip(shapes[value], self._shapes[value], strict=True)
+            if any(size <= 0 < whole for size, whole in pairs):
+                raise ValueError(f"a tile has elements {spans[value]}")
 
     def _changes(
         self, op: GEOp, spans: Mapping[SSAValue, list[Span]]

@@ -9,6 +9,7 @@ from xdsl.ir import Block
 
 from ge_dialect.ge_exec.tiling import SHARED_TIER, TIERS, TileBuffer, TileLoop, Tiling
 from ge_dialect.lowering.memory.api import Interval, plan_buffers
+from ge_dialect.lowering.memory.at_once import stacked
 from ge_dialect.passes.tiles.choice import Excess, choose_tiles, room
 from ge_dialect.passes.tiles.known import sets_of
 from ge_dialect.passes.tiles.working_set import GRANULE, Held, WorkingSet
@@ -210,16 +211,17 @@ def _addresses(
     room: int,
 ) -> dict[int, int] | int:
     """Returns the offset of each value, or how many bytes are missing."""
-    rows = [
-        Interval(
-            *_life(kernel, i, copies[i] == 2), sizes[i] * copies[i], kernel.held[i].name, GRANULE
-        )
-        for i in there
-    ]
-    if len(rows) == 1:
-        peak = -(-rows[0].size // GRANULE) * GRANULE
-        return {there[0]: 0} if peak <= room else peak - room
-    plan = plan_buffers(rows, effort=0)  # a capacity would be searched for, for seconds
+    lives = [_life(kernel, i, copies[i] == 2) for i in there]
+    wanted = [sizes[i] * copies[i] for i in there]
+    if max([start for start, _ in lives]) < min([end for _, end in lives]):
+        padded = [-(-size // GRANULE) * GRANULE for size in wanted]
+        plan = stacked(padded, [end - start for start, end in lives])
+    else:
+        rows = [
+            Interval(*life, size, kernel.held[i].name, GRANULE)
+            for i, life, size in zip(there, lives, wanted, strict=True)
+        ]
+        plan = plan_buffers(rows, effort=0)  # a capacity would be searched for, for seconds
     if plan.peak > room:
         return plan.peak - room
     return dict(zip(there, plan.offsets, strict=True))

@@ -24,6 +24,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from operator import attrgetter
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -31,6 +32,7 @@ from xdsl.ir import Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.access import operands_of
 from ge_dialect.ge_exec import (
     ArenaOp,
     BranchOp,
@@ -194,8 +196,9 @@ class Checker:
         self.check_in_place(task, read, written)
         done = Done(task, place, task_id(task))
         read = [access for access in read if access.arena not in self.constant]
+        memory = self.memory  # what is written is in no arena that is constant
         for access in read:
-            for segment in self.covered(access):
+            for segment in memory[access.arena].covered(access):
                 if segment.owner is not access.owner:
                     check_value(segment, access, task)
                 if segment.writer is not None:
@@ -249,11 +252,12 @@ class Checker:
             self.memory[arena].merge(other.get(arena) or Bytes())
 
     def _commit(self, done: Done, read: Sequence[Access], written: Sequence[Access]) -> None:
+        memory, stream = self.memory, done.place.stream
         for access in read:
-            for segment in self.covered(access):
-                segment.readers[done.place.stream] = done
+            for segment in memory[access.arena].covered(access):
+                segment.readers[stream] = done
         for access in written:
-            for segment in self.covered(access):
+            for segment in memory[access.arena].covered(access):
                 segment.owner, segment.writer, segment.readers = access.owner, done, {}
                 segment.is_mixed = False
 
@@ -261,9 +265,9 @@ class Checker:
         task = done.task
         if isinstance(access.owner, InputOp | WeightOp) and not _is_donated(access.owner):
             raise GEError(CODE, f"{describe_task(task)} writes {describe(access.owner)}")
-        for segment in self.covered(access):
+        for segment in self.memory[access.arena].covered(access):
             lost = segment.owner
-            if isinstance(lost, InputOp | WeightOp) and lost is not access.owner:
+            if lost is not access.owner and isinstance(lost, InputOp | WeightOp):
                 what = f"{describe(access.owner)} over {describe(lost)}"
                 raise GEError(CODE, f"{describe_task(task)} writes {what}")
             if segment.writer is not None:
@@ -358,10 +362,8 @@ def check_apart(accesses: Sequence[Access]) -> None:
     for access in accesses:
         by_arena[access.arena].append(access)
     for group in by_arena.values():
-        ordered = sorted(
-            (access for access in group if access.end > access.start),
-            key=lambda access: (access.start, access.end),
-        )
+        there = [access for access in group if access.end > access.start]
+        ordered = sorted(there, key=attrgetter("start", "end"))
         for left, right in pairwise(ordered):
             if left.end > right.start and not _is_stored_once(left, right):
                 raise GEError(
@@ -384,8 +386,8 @@ def _access(value: SSAValue) -> Access:
     (whole,) = owner.results
     if isinstance(owner, ObjectOp) or type(whole.type) is ObjectType:
         return Access(owner, owner, 0, 1)
-    offset, given = offset_of(owner), owner.arena
-    arena = None if given is None else given.owner
+    offset, holders = offset_of(owner), [value.owner for value in operands_of(owner)]
+    arena = holders[0] if holders else None
     if offset is None or type(arena) is not ArenaOp:
         raise GEError(CODE, f"{describe(owner)} has no place", hint="run ge-plan-memory first")
     last = offset + (end if value is whole else owner.size)

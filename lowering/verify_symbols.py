@@ -148,8 +148,8 @@ def _check_symbol(op: SymbolOp, known: dict[str, SymbolRange]) -> None:
 def _bounded(plan: PlanOp) -> Iterator[tuple[SSAValue, BoundedType]]:
     for op in ops_of(plan.body.block):
         for value in op.results:
-            if isinstance(value.type, BoundedType):
-                yield value, value.type
+            if isinstance(type_ := value.type, BoundedType):
+                yield value, type_
 
 
 def _name(value: SSAValue) -> str:

@@ -96,6 +96,8 @@ class _Check:
         self.results = [value for value in operands_of(block.last_op) if value in self.names]
         self.views = self._find_views()
         self.streams: set[SSAValue] = set()
+        self.first = [loop.span(0) for loop in self.tiling.loops]
+        self.tile_bytes: dict[SSAValue, int] = {}
 
     def run(self) -> None:
         self._check_loops()
@@ -199,7 +201,7 @@ class _Check:
             if buffer.cuts[:3] != rows[:3]:
                 raise self._fail(f"'{buffer.name}' is cut otherwise than '{name}'")
             block = self._keys(buffer, keys)
-            shape = self.buffers[name].shape(self._first(), tensor_of(op.result).get_shape())
+            shape = self.buffers[name].shape(self.first, tensor_of(op.result).get_shape())
             needed = prod(shape[:3]) * block * dtype_of(op.accumulate).storage_bytes
             if buffer.size < needed:
                 raise self._small(buffer, needed)
@@ -229,9 +231,6 @@ class _Check:
                 f"'{other.name}' may be written over '{one.name}', which later turns of loop"
                 f" {missing[0]} read again"
             )
-
-    def _first(self) -> list[tuple[int, int]]:
-        return [loop.span(0) for loop in self.tiling.loops]
 
     def _check_bytes(self) -> None:
         lives: list[tuple[TileBuffer, int, int]] = []
@@ -321,11 +320,16 @@ class _Check:
             raise self._small(buffer, needed)
 
     def _tile_bytes(self, buffer: TileBuffer, value: SSAValue) -> int:
+        if (known := self.tile_bytes.get(value)) is None:
+            known = self.tile_bytes[value] = self._find_tile_bytes(buffer, value)
+        return known
+
+    def _find_tile_bytes(self, buffer: TileBuffer, value: SSAValue) -> int:
         type_ = tensor_of(value)
         width = dtype_of(type_.element_type).storage_bytes
         if buffer.tier == "l0c" or (buffer.tier == "ub" and is_float(type_.element_type)):
             width = max(width, _COMPUTED_BYTES)
-        return width * prod(largest_tile(self.tiling, buffer, type_.get_shape()))
+        return width * prod(largest_tile(self.tiling, buffer, type_.get_shape(), self.first))
 
     def _small(self, buffer: TileBuffer, needed: int) -> GEError:
         return self._fail(f"a tile of '{buffer.name}' takes {needed} bytes, it has {buffer.size}")

@@ -109,9 +109,17 @@ def turns(tiling: Tiling, *cuts: Cut) -> Iterator[list[Span]]:
         yield found
 
 
-def largest_tile(tiling: Tiling, buffer: TileBuffer, shape: Sequence[int]) -> list[int]:
-    """Returns the most elements that tiles of a value of some shape have along each dimension."""
-    first = [loop.span(0) for loop in tiling.loops]
+def largest_tile(
+    tiling: Tiling, buffer: TileBuffer, shape: Sequence[int], first: Sequence[Span]
+) -> list[int]:
+    """Returns the most elements that tiles of a value of some shape have along each dimension.
+
+    Args:
+        tiling: Of the kernel.
+        buffer: Of the value.
+        shape: Of the value.
+        first: Spans of all loops in the first turn.
+    """
     found: list[int] = []
     for axis, size in enumerate(shape):
         if buffer.halo(axis) is None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from functools import cache
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from xdsl.irdl import IRDLOperation
 
 if TYPE_CHECKING:
+    from xdsl.dialects.builtin import IntegerType
+    from xdsl.ir import Attribute
     from xdsl.irdl.declarative_assembly_format import (
+        DenseArrayAttributeVariable,
         FormatDirective,
         FormatProgram,
         FunctionalTypeDirective,
@@ -53,14 +56,39 @@ _PROGRAMS: dict[str, list[tuple[object, FormatProgram]]] = {}
 
 
 def _quick(directive: FormatDirective) -> FormatDirective:
-    """Returns a directive that does the same; of functional types one that prints them at once."""
-    from xdsl.irdl.declarative_assembly_format import FunctionalTypeDirective
-
-    if type(directive) is not FunctionalTypeDirective:
-        return directive
-    return _functional_type()(
-        directive.operand_typeable_directive, directive.result_typeable_directive
+    """Returns a directive that does the same; of functional types and of packed integers one that
+    prints them at once."""
+    from xdsl.dialects.builtin import IntegerType
+    from xdsl.irdl.declarative_assembly_format import (
+        DenseArrayAttributeVariable,
+        FunctionalTypeDirective,
     )
+
+    if type(directive) is FunctionalTypeDirective:
+        return _functional_type()(
+            directive.operand_typeable_directive, directive.result_typeable_directive
+        )
+    is_packed = type(directive) is DenseArrayAttributeVariable
+    if is_packed and isinstance(directive.elt_type, IntegerType):
+        return _packed_integers()(**vars(directive))
+    return directive
+
+
+@cache
+def _packed_integers() -> type[DenseArrayAttributeVariable]:
+    from xdsl.dialects.builtin import DenseArrayBase
+    from xdsl.irdl.declarative_assembly_format import DenseArrayAttributeVariable
+
+    class QuickPackedIntegers(DenseArrayAttributeVariable):
+        def print_attr(self, printer: Printer, attr: Attribute) -> None:
+            # xDSL finds out what the elements are by a constraint that it makes each time.
+            found = cast("DenseArrayBase[IntegerType]", attr)
+            if type(attr) is DenseArrayBase and found.elt_type == self.elt_type:
+                printer.print_string(f"[{', '.join(map(str, found.get_values()))}]")
+            else:
+                super().print_attr(printer, attr)
+
+    return QuickPackedIntegers
 
 
 @cache

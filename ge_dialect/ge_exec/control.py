@@ -165,11 +165,11 @@ def inner_tasks(op: TaskOp) -> Iterator[TaskOp]:
             yield inner
 
 
-def flatten(op: TaskOp) -> Iterator[TaskOp]:
-    """Yields a task and all tasks inside it, in the order of the plan."""
-    yield op
-    for inner in inner_tasks(op):
-        yield from flatten(inner)
+def flatten(op: TaskOp) -> Sequence[TaskOp]:
+    """Returns a task and all tasks inside it, in the order of the plan."""
+    if not op.regions:
+        return (op,)
+    return [op, *(one for inner in inner_tasks(op) for one in flatten(inner))]
 
 
 def reads(op: TaskOp) -> Sequence[SSAValue]:

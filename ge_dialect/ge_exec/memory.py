@@ -357,7 +357,8 @@ def place_text(op: PlacedOp, printer: ExactPrinter) -> str | None:
     arenas, offset = operands_of(op), offset_of(op)
     if not arenas or offset is None:
         return "" if not arenas and offset is None else None
-    return f" in {printer.names_of(arenas)} offset {offset}"
+    (arena,) = arenas
+    return f" in {printer.name_of(arena)} offset {offset}"
 
 
 def base_of(value: SSAValue) -> tuple[Storage, int]:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from ge_dialect.ge_exec.memory import Storage, ViewOp, base_of, buffer_bytes
+from ge_dialect.ge_exec.memory import (
+    BufferOp,
+    Storage,
+    ViewOp,
+    WeightOp,
+    base_of,
+    buffer_bytes,
+)
 from ge_dialect.symbols import Dim
 
 
@@ -22,6 +29,9 @@ def span_of(value: SSAValue) -> tuple[Storage, int, int]:
 
     These are the bytes themselves where the plan says their place as a number.
     """
+    whole = value.owner
+    if type(whole) is BufferOp or type(whole) is WeightOp:  # mostly
+        return whole, 0, buffer_bytes(value.type)
     owner, start = base_of(value)
     if type(value.owner) is ViewOp and not isinstance(start_of(value), int):
         return owner, start, owner.size

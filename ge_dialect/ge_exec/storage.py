@@ -26,7 +26,7 @@ from xdsl.utils.exceptions import VerifyException
 from ge_dialect.ge.attributes import Tier
 from ge_dialect.ge.base import int_attr
 from ge_dialect.ge.dtypes import dtype_of, find_dtype, is_string
-from ge_dialect.ge.types import TensorT, is_tensor, shape_of, static_shape
+from ge_dialect.ge.types import TensorT, is_tensor, made_of, shape_of, static_shape
 from ge_dialect.symbols import Dim, Guard, SymbolRange, bounds, product, with_known_products
 
 AnyMemRef = BaseAttr[MemRefType[Attribute]](MemRefType)
@@ -166,9 +166,14 @@ def buffer_type(type: TensorT, tier: Tier = Tier.HBM) -> MemRefType[Attribute]:
     The memory space is the tier's name, `memref<4xf16, "hbm">`: MLIR refuses an attribute of a
     dialect it does not know there, and the generic form has to pass through `mlir-opt`.
     """
-    shape = static_shape(type)
-    assert shape is not None
-    return MemRefType(type.element_type, shape, NoneAttr(), StringAttr(tier.value))
+    assert static_shape(type) is not None
+    return made_of(
+        MemRefType,
+        shape=type.shape,
+        element_type=type.element_type,
+        layout=NoneAttr(),
+        memory_space=StringAttr(tier.value),
+    )
 
 
 def is_memref(type: Attribute) -> TypeGuard[MemRefType[Attribute]]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ge_dialect.lowering.memory.problem import Plan, Problem
 
-_FEW = 32
+_FEW = 128
 """Buffers up to which placing them one by one costs less than the arrays of a search."""
 
 
@@ -21,17 +21,13 @@ def place_at_once(problem: Problem) -> Plan | None:
     if any(b.offset is not None or b.alignment != buffers[0].alignment for b in buffers):
         return None
     sizes = [buffer.footprint for buffer in buffers]
-    used = [i for i, size in enumerate(sizes) if size]
     lengths = [sum(life.end) - sum(life.start) for life in problem.lifetimes]
-    order = sorted(used, key=lambda i: (-sizes[i], -lengths[i], i))
+    order = _order(sizes, lengths)
+    if together.issuperset(order):
+        return stacked(sizes, lengths)
     offsets, top = [0] * len(buffers), 0
-    if together.issuperset(used):
-        for i in order:
-            offsets[i] = top
-            top += sizes[i]
-        return Plan(tuple(offsets), top, top)
     lives = [(*life.start, *life.end) for life in problem.lifetimes]
-    if len(used) > _FEW or any(len(life) != 2 or life[0] >= life[1] for life in lives):
+    if len(order) > _FEW or any(len(life) != 2 or life[0] >= life[1] for life in lives):
         return None
     placed: list[tuple[int, int, int]] = []
     for i in order:
@@ -40,6 +36,26 @@ def place_at_once(problem: Problem) -> Plan | None:
         top = max(top, offsets[i] + sizes[i])
     bound = problem.lower_bound
     return Plan(tuple(offsets), top, bound) if top == bound else None
+
+
+def stacked(sizes: Sequence[int], lengths: Sequence[int]) -> Plan:
+    """Returns the plan of buffers that are all alive at one moment: one behind the other.
+
+    Args:
+        sizes: Of the buffers, in bytes, padded.
+        lengths: Of their lives; those that live longer go first among equals.
+    """
+    offsets, top = [0] * len(sizes), 0
+    for i in _order(sizes, lengths):
+        offsets[i] = top
+        top += sizes[i]
+    return Plan(tuple(offsets), top, top)
+
+
+def _order(sizes: Sequence[int], lengths: Sequence[int]) -> list[int]:
+    """Returns the buffers with bytes in the order that is tried first."""
+    used = [i for i, size in enumerate(sizes) if size]
+    return sorted(used, key=lambda i: (-sizes[i], -lengths[i], i))
 
 
 def _lowest_gap(

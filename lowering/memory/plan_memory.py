@@ -189,7 +189,7 @@ def _work_places(
     tail = sum(padded(op.size, alignment) for op in ports)
     inner = [op for op in plan.buffers if op not in bases]
     room = _room(plan, request.target) if request.limit is None else request.limit
-    inner_problem = work_problem(plan, inner, (), request)
+    inner_problem = work_problem(plan, inner, (), request, is_named=False)
     solved, proved = _solved(inner_problem, room - tail, request.effort)
     total = Plan(solved.offsets, solved.peak + tail, solved.lower_bound + tail)
     if total.peak > room:
@@ -217,12 +217,18 @@ def _room(plan: PlanOp, target: Target) -> int:
 
 
 def work_problem(
-    plan: PlanOp, buffers: Sequence[BufferOp], ports: Sequence[PlacedOp], request: Request
+    plan: PlanOp,
+    buffers: Sequence[BufferOp],
+    ports: Sequence[PlacedOp],
+    request: Request,
+    *,
+    is_named: bool = True,
 ) -> Problem:
-    """Returns the planning problem of a plan's buffers, and of ports that keep their bytes."""
+    """Returns the planning problem of a plan's buffers, and of ports that keep their bytes; with
+    names for messages, unless nobody shows any."""
     graph = task_graph(plan) if len(plan.streams) > 1 else touched_buffers(plan)
     values = [
-        Buffer(_title(op) or f"buffer {i}", op.size, request.alignment)
+        Buffer((is_named and _title(op)) or f"buffer {i}", op.size, request.alignment)
         for i, op in enumerate((*buffers, *ports))
     ]
     found = moments(plan, graph)

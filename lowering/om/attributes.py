@@ -231,10 +231,11 @@ def _encode_list(message: Any, values: Sequence[Scalar] | Sequence[Sequence[int]
         raise ValueError(f"expected a list of one type of scalar or of lists of int, got {names}")
     (kind,) = kinds or {int}
     name, number = _LIST_KINDS[kind]
-    message.list.val_type = number
+    elements = message.list
+    elements.val_type = number
     if kind is str:
-        values = [text.encode("utf-8") for text in cast("Sequence[str]", values)]
-    getattr(message.list, name).extend(values)
+        values = [*map(str.encode, cast("Sequence[str]", values))]
+    getattr(elements, name).extend(values)
 
 
 def decode_attribute(message: Any) -> AttrValue | None:

@@ -12,6 +12,7 @@ from xdsl.ir import Operation
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.attributes import ElidedWeight, NamedWeight, WeightAttr
 from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.ge.types import made_of
 from ge_dialect.ge_exec import ArenaOp, PlanOp
 from ge_dialect.ge_exec.memory import offset_of
 from ge_dialect.lowering.om.checksum import ATTRIBUTE, packed_checksum, wants_checksum
@@ -158,7 +159,7 @@ def relative_weights(
     """Makes every weight a range of the file being written (path ""), and back again."""
     for op, attr in holders:
         source = WeightSource("", offsets[id(op)], attr.data.length)
-        op.properties["value"] = WeightAttr(NamedWeight(attr.data.name, source))
+        op.properties["value"] = made_of(WeightAttr, data=NamedWeight(attr.data.name, source))
     try:
         yield
     finally:

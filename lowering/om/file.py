@@ -19,6 +19,7 @@ from ge_dialect.lowering.om.model import (
 from ge_dialect.lowering.om.plan_payload import DEFAULT_LIMIT, decode_plan, encode_plan
 from ge_dialect.lowering.om.tasks import TaskInfo, decode_tasks
 from ge_dialect.lowering.om.writer import Partition, Payload, weights_padding, write_container
+from ge_dialect.weights import SourceFile, WeightSource
 
 WEIGHT_ALIGNMENT = 512
 """Bytes; where a weight starts within WEIGHTS_DATA. Source: GE aligns weight offsets to 512."""
@@ -76,9 +77,14 @@ class PackedWeights:
 
     def write_to(self, file: IO[bytes], /) -> None:
         """Appends all weights to `file`, with zeros between them."""
-        for weight in self._offsets:
-            weight.write_to(file)
-            file.write(bytes(self._padding(weight)))
+        with SourceFile() as source:
+            for weight in self._offsets:
+                if isinstance(weight, WeightSource):
+                    source.copy(weight, file)
+                else:
+                    weight.write_to(file)
+                if padding := self._padding(weight):
+                    file.write(bytes(padding))
 
     def _padding(self, weight: Weight) -> int:
         return -weight.length % max(self.alignment, WEIGHT_ALIGNMENT)
@@ -120,8 +126,8 @@ def om_partitions(model: OmModel, plan: str, weights: Payload = b"") -> list[Par
     packed = Partition(PartitionType.WEIGHTS_DATA, weights)
     if model.weight_size != packed.size:
         raise ValueError(f"expected {model.weight_size} bytes of weights, got {packed.size}")
-    definition = encode_model_def(model)
     payload = encode_plan(plan, weights_size=packed.size)
+    definition = encode_model_def(model)
     count = 4 if packed.size else 3
     payload += bytes(weights_padding((len(definition), len(payload)), count))
     return [

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -179,7 +179,9 @@ class GraphBuilder:
         )
 
     def _const(self, op: WeightOp) -> None:
-        name, value = self._unique(op.value.data.name), op.result
+        held: Any = op.properties["value"]
+        (value,) = op.results
+        name = self._unique(held.data.name)
         desc, place = self.descs.of(value.type, "y"), self.places.of(value)
         self.sources[op] = [Written(0, place.end, (f"{name}:0", desc))]
         self._add(const_op(name, OmWeight(desc, place.address, place.end)))

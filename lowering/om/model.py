@@ -7,6 +7,7 @@ refuses to open is never written. Source: Netron's reader of the format, and GE'
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from ge_dialect.lowering.om.attributes import (
@@ -18,11 +19,13 @@ from ge_dialect.lowering.om.attributes import (
     encode_attribute,
 )
 from ge_dialect.lowering.om.op_def import DERIVED, ORIGINAL_NAMES, OpEncoder
-from ge_dialect.lowering.om.schema import new, parse, serialise
+from ge_dialect.lowering.om.schema import embedded, new, parse, serialise
 from ge_dialect.lowering.om.tasks import OmTask, TaskInfo, encode_tasks
 
 _VIEWER_NAMES = ("device", "original_op_names", "relu_flag")
 _SIZES = ("memory_size", "weight_size", "stream_num", "event_num", "label_num")
+_GRAPHS = 7
+"""Number of the field of `ModelDef` that holds its graphs."""
 
 
 @dataclass
@@ -62,6 +65,11 @@ class OmOp:
     source_nodes: tuple[str, ...] = ()
     subgraphs: tuple[str, ...] = ()
     shared: Mapping[str, AttrValue] = field(default_factory=dict[str, AttrValue])
+
+    @cached_property
+    def ends(self) -> Sequence[tuple[str, str, str]]:
+        """Of each input the op, a colon and the number of its result; all "" of an absent one."""
+        return [name.rpartition(":") for name in self.inputs]
 
 
 @dataclass(frozen=True)
@@ -130,27 +138,29 @@ def check_graph(graph: OmGraph, weight_size: int) -> Iterator[str]:
 
 
 def _check_operands(op: OmOp, ops: Mapping[str, OmOp]) -> Iterator[str]:
-    is_control = [name[-3:] == ":-1" for name in op.inputs]
+    is_control = [index == "-1" for _, _, index in op.ends]
     if is_control != sorted(is_control):
         yield f"expected control inputs of '{op.name}' after its operands"
-    operands = op.inputs[: is_control.count(False)]
-    if len(operands) != len(op.input_descs):
-        yield f"expected {len(operands)} input_descs in '{op.name}', got {len(op.input_descs)}"
+    count = is_control.count(False)
+    if count != len(op.input_descs):
+        yield f"expected {count} input_descs in '{op.name}', got {len(op.input_descs)}"
         return
-    for name, desc in zip(operands, op.input_descs, strict=True):
-        if name and (problem := _operand_problem(name, desc, ops)):
+    for name, end, desc in zip(op.inputs, op.ends, op.input_descs, strict=False):
+        if name and (problem := _operand_problem(end, desc, ops)):
             yield f"operand '{name}' of '{op.name}': {problem}"
-    for name in op.inputs[len(operands) :]:
-        if name.removesuffix(":-1") not in ops:
+    for name, (source, _, _) in zip(op.inputs[count:], op.ends[count:], strict=True):
+        if source not in ops:
             yield f"control input '{name}' of '{op.name}': there is no such op"
 
 
-def _operand_problem(name: str, desc: OmTensor | None, ops: Mapping[str, OmOp]) -> str | None:
-    source, _, index = name.rpartition(":")
+def _operand_problem(
+    end: tuple[str, str, str], desc: OmTensor | None, ops: Mapping[str, OmOp]
+) -> str | None:
+    source, _, index = end
     results = ops[source].output_descs if source in ops else ()
-    if not index.isdecimal() or int(index) >= len(results):
+    if not index.isdecimal() or (number := int(index)) >= len(results):
         return "there is no such result"
-    result = results[int(index)]
+    result = results[number]
     if desc is None or desc.dtype != result.dtype:
         return f"expected {result.dtype}, got {None if desc is None else desc.dtype}"
     if desc.shape != result.shape and (desc.elements is None or desc.elements != result.elements):
@@ -182,14 +192,16 @@ def encode_model_def(model: OmModel) -> bytes:
     ]
     if problems:
         raise ValueError("; ".join(problems))
-    message = new("ge.proto.ModelDef")
-    message.name, message.version = model.name, 1
+    head, tail = new("ge.proto.ModelDef"), new("ge.proto.ModelDef")
+    head.name, head.version = model.name, 1
     sizes = {name: getattr(model, name) for name in _SIZES}
     for name, value in {**model.attrs, **sizes}.items():
-        encode_attribute(message.attr[name], value)
+        encode_attribute(tail.attr[name], value)
+    pieces = [serialise(head)]
     for graph in model.graphs:
-        _encode_graph(message.graph.add(), graph)
-    return serialise(message)
+        ops = _encode_graph(graph)
+        pieces += [embedded(_GRAPHS, sum(map(len, ops))), *ops]
+    return b"".join([*pieces, serialise(tail)])
 
 
 def encode_task_info(model: OmModel) -> bytes:
@@ -227,43 +239,35 @@ def decode_model_def(data: bytes | memoryview) -> OmModel:
     return OmModel(message.name, graphs, (), memory, weights, streams, events, labels, attrs)
 
 
-def _encode_graph(message: Any, graph: OmGraph) -> None:
-    message.name = graph.name
-    ends = [[_end(name) for name in op.inputs] for op in graph.ops]
-    readers = _readers(graph, ends)
-    encoder = OpEncoder({op.name for op in graph.ops if op.type == "Const"})
-    for op, read_from in zip(graph.ops, ends, strict=True):
-        encoded = message.op.add()
-        encoder.encode(encoded, op, read_from)
-        if read := readers.get(op.name):
-            encoded.dst_name.extend([name for name, _ in read])
-            encoded.dst_index.extend([index for _, index in read])
-        if op.type == "Data":
-            message.input.append(f"{op.name}:0")
-        elif op.type == "NetOutput":
-            message.output.extend(op.inputs)
+def _encode_graph(graph: OmGraph) -> list[bytes]:
+    """Returns the bytes of a `GraphDef` in pieces.
 
-
-def _end(name: str) -> tuple[str, int]:
-    """Returns the op and the number of the result that an operand is, `("", 0)` for an absent one;
-    -1 for an op that only has to come before."""
-    source, _, index = name.rpartition(":")
-    return source, int(index or 0)
-
-
-def _readers(
-    graph: OmGraph, ends: Sequence[Sequence[tuple[str, int]]]
-) -> dict[str, list[tuple[str, int]]]:
-    """Returns for each op who reads it, and as which operand (-1: it only comes later).
-
-    Args:
-        graph: Any.
-        ends: Of each op, what its inputs are.
+    Each op is a message of its own, gone when the next one is made: all of them together in one
+    take several times the memory of their bytes. Messages one behind the other are one message.
     """
-    readers: dict[str, list[tuple[str, int]]] = {}
-    for op, read_from in zip(graph.ops, ends, strict=True):
-        for position, (source, index) in enumerate(read_from):
-            readers.setdefault(source, []).append((op.name, -1 if index == -1 else position))
+    head = new("ge.proto.GraphDef")
+    head.name = graph.name
+    readers = _readers(graph)
+    encoder = OpEncoder({op.name for op in graph.ops if op.type == "Const"})
+    pieces: list[bytes] = []
+    for op in graph.ops:
+        pieces.append(encoder.encode(op, readers[op.name]))
+        if op.type == "Data":
+            head.input.append(f"{op.name}:0")
+        elif op.type == "NetOutput":
+            head.output.extend(op.inputs)
+    return [serialise(head), *pieces]
+
+
+def _readers(graph: OmGraph) -> dict[str, tuple[list[str], list[int]]]:
+    """Returns for each op who reads it, and as which operand (-1: it only comes later)."""
+    readers: dict[str, tuple[list[str], list[int]]] = {op.name: ([], []) for op in graph.ops}
+    readers[""] = [], []  # of absent operands
+    for op in [op for op in graph.ops if op.inputs]:
+        for position, (source, _, index) in enumerate(op.ends):
+            names, indices = readers[source]
+            names.append(op.name)
+            indices.append(-1 if index == "-1" else position)
     return readers
 
 

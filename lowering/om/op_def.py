@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ge_dialect.lowering.om.attributes import (
     AttrValue,
@@ -13,7 +13,7 @@ from ge_dialect.lowering.om.attributes import (
     encode_attribute,
     encode_tensor,
 )
-from ge_dialect.lowering.om.schema import new
+from ge_dialect.lowering.om.schema import new, serialise
 
 if TYPE_CHECKING:
     from ge_dialect.lowering.om.model import OmOp
@@ -25,6 +25,30 @@ DERIVED = ("_input_name_key", "_input_name_value", "_output_name_key", "_output_
 """Attributes of an op that tell the names of its ports."""
 
 _ABSENT = OmTensor("", "undefined", ())
+
+
+Readers: TypeAlias = tuple[Sequence[str], Sequence[int]]
+"""Names of the ops that read an op, and as which operand."""
+
+
+class _WeightOp:
+    """The message of weights of one type: written again for each of them.
+
+    Attributes:
+        message: A `GraphDef` of one op.
+    """
+
+    def __init__(self, message: Any):
+        self.message = message
+        self._op = op = message.op[0]
+        self._desc = op.attr["value"].t.desc
+
+    def of(self, op: OmOp, readers: Readers) -> bytes:
+        """Returns the bytes for a weight."""
+        message, weight = self._op, cast("OmWeight", op.attrs["value"])
+        message.name, message.id, self._desc.data_offset = op.name, op.id, weight.offset
+        message.dst_name[:], message.dst_index[:] = readers
+        return serialise(self.message)
 
 
 @dataclass
@@ -39,14 +63,47 @@ class OpEncoder:
 
     consts: set[str]
     alike: dict[tuple[object, ...], Any] = field(default_factory=dict[tuple[object, ...], Any])
+    weights: dict[tuple[object, ...], _WeightOp] = field(
+        default_factory=dict[tuple[object, ...], "_WeightOp"]
+    )
+    """Messages of ops that are a weight and nothing else, by what they have in common."""
 
-    def encode(self, message: Any, op: OmOp, read_from: Sequence[tuple[str, int]]) -> None:
+    def encode(self, op: OmOp, readers: Readers) -> bytes:
+        """Returns the bytes of a `GraphDef` of one op.
+
+        Args:
+            op: Of the graph.
+            readers: Who reads it.
+        """
+        if (known := self._known_weight(op)) is not None:
+            return known.of(op, readers)
+        message = new("ge.proto.GraphDef")
+        encoded = message.op.add()
+        self._fill(encoded, op)
+        encoded.dst_name.extend(readers[0])
+        encoded.dst_index.extend(readers[1])
+        return serialise(message)
+
+    def _known_weight(self, op: OmOp) -> _WeightOp | None:
+        """Returns the message of weights that differ from an op in name, place and readers alone;
+        None for an op of another kind."""
+        weight = op.attrs.get("value") if op.type == "Const" else None
+        own = (op.inputs, op.output_offsets, op.workspaces, op.subgraphs, op.source_nodes)
+        if not isinstance(weight, OmWeight) or len(op.attrs) > 1 or op.shared or any(own):
+            return None
+        key = (id(weight.tensor), weight.size, weight.data, op.stream_id, *map(id, op.output_descs))
+        if (known := self.weights.get(key)) is None:
+            message = new("ge.proto.GraphDef")
+            self._fill(message.op.add(), op)
+            known = self.weights[key] = _WeightOp(message)
+        return known
+
+    def _fill(self, message: Any, op: OmOp) -> None:
         """Fills an `OpDef`, but for who reads the op.
 
         Args:
             message: Empty.
             op: Of the graph.
-            read_from: What its inputs are: an op and the number of a result.
         """
         weight = op.attrs.get("value") if op.type == "Const" else None
         if not isinstance(weight, OmWeight):
@@ -59,11 +116,12 @@ class OpEncoder:
                 rest = {name: value for name, value in op.attrs.items() if value is not weight}
                 _encode_attributes(message.attr, rest)
         message.name, message.id, message.stream_id = op.name, op.id, op.stream_id
-        if read_from:
+        if op.inputs:
             message.input.extend(op.inputs)
-            message.src_name.extend([source for source, _ in read_from])
-            message.src_index.extend([index for _, index in read_from])
-            message.is_input_const.extend([source in self.consts for source, _ in read_from])
+            sources = [source for source, _, _ in op.ends]
+            message.src_name.extend(sources)
+            message.src_index.extend([int(index or 0) for _, _, index in op.ends])
+            message.is_input_const.extend(map(self.consts.__contains__, sources))
         if op.input_offsets:
             message.input_i.extend(op.input_offsets)
         if op.output_offsets:

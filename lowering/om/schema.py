@@ -144,6 +144,24 @@ def serialise(message: Any) -> bytes:
     return message.SerializeToString(deterministic=True)
 
 
+def embedded(number: int, size: int) -> bytes:
+    """Returns what stands before a message of `size` bytes in the field `number` of another one.
+
+    Both are varints: seven bits a byte, the lowest first, the last byte below 128.
+
+    >>> embedded(7, 300)
+    b':\\xac\\x02'
+    """
+    head: list[int] = []
+    for value in (number << 3 | 2, size):
+        rest = value
+        while rest > 127:
+            head.append(rest & 127 | 128)
+            rest >>= 7
+        head.append(rest)
+    return bytes(head)
+
+
 def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 

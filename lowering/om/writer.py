@@ -139,16 +139,21 @@ def _write(file: BinaryIO, partitions: Sequence[Partition], about: Header) -> No
                 hint="a source of weights changed while it was copied: compile again",
             )
     digest = hashlib.blake2b(HEADER.pack(*header) + table)
-    for entry in entries:
+    for entry, partition in zip(entries, partitions, strict=True):
         if entry.type != PartitionType.WEIGHTS_DATA:
-            for chunk in _written(file, entry):
+            for chunk in _written(file, entry, partition.payload):
                 digest.update(chunk)
     file.seek(0)
     file.write(HEADER.pack(*header._replace(checksum=digest.digest())))
 
 
-def _written(file: BinaryIO, entry: Entry) -> Iterator[bytes]:
-    """Yields a partition as it stands in the file."""
+def _written(
+    file: BinaryIO, entry: Entry, payload: Payload
+) -> Iterator[bytes | bytearray | memoryview]:
+    """Yields a partition: what is no bytes here, as it stands in the file."""
+    if isinstance(payload, bytes | bytearray | memoryview):
+        yield payload
+        return
     file.seek(entry.offset)
     left = entry.size
     while left and (chunk := file.read(min(left, _CHUNK))):

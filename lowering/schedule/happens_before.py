@@ -204,6 +204,17 @@ def memory_problem(
         capacity: In bytes.
         space: What the space is called in messages.
     """
+    weights = [buffer.footprint for buffer in buffers]
+    if len(order.queues) == 1:  # every buffer is certainly alive for all of its life
+        lives = [_interval(order, access) for access in accesses]
+        there = [(index, life) for index, life in enumerate(lives) if life[0] < life[1]]
+        return Problem(
+            tuple(buffers),
+            tuple([Lifetime((start,), (end,)) for start, end in lives]),
+            heaviest_set(there, weights),
+            capacity,
+            space,
+        )
     after = order.first_after()
     spans: list[list[tuple[int, tuple[int, int]]]] = [[] for _ in order.queues]
     lifetimes: list[Lifetime] = []
@@ -212,10 +223,18 @@ def memory_problem(
         for s, span in enumerate(_certain_spans(order, after, access)):
             if span[0] < span[1]:
                 spans[s].append((index, span))
-    weights = [buffer.footprint for buffer in buffers]
     sets = [heaviest_set(stream_spans, weights) for stream_spans in spans]
     heaviest = max(sets, key=lambda ids: sum(weights[i] for i in ids), default=())
     return Problem(tuple(buffers), tuple(lifetimes), heaviest, capacity, space)
+
+
+def _interval(order: HappensBefore, access: Accesses) -> tuple[int, int]:
+    """Returns the life of a buffer of one stream: as `_lifetime`, and one of `_certain_spans`."""
+    last = len(order.queues[0]) + 2
+    positions = [order.position[task] for task in (*access.writers, *access.readers)]
+    start = 0 if access.live_in else min(positions, default=last - 1)
+    end = last if access.live_out else max(positions, default=int(access.live_in) - 1) + 1
+    return start, end
 
 
 def _lifetime(order: HappensBefore, access: Accesses) -> Lifetime:
