@@ -10,7 +10,8 @@ from xdsl.ir import Block, SSAValue
 from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
-from ge_dialect.passes.tiles.build import KernelBody, streaming_set, working_set
+from ge_dialect.passes.tiles.body import KernelBody
+from ge_dialect.passes.tiles.build import streaming_set, working_set
 from ge_dialect.passes.tiles.working_set import WorkingSet
 from ge_dialect.passes.values import resolved
 

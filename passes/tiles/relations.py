@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
+from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.attention import FlashAttentionOp, RotaryEmbeddingOp
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.channel_normalization import BatchNormOp, GroupNormOp, InstanceNormOp
@@ -48,12 +49,8 @@ def relate(table: PieceTable, op: GEOp) -> None:
         ValueError: A shape is not static.
     """
     table.reader = op
-    _relate(table, op)
-    table.reader = None
-
-
-def _relate(table: PieceTable, op: GEOp) -> None:
     _rule_of(type(op))(table, op)
+    table.reader = None
 
 
 @cache
@@ -72,7 +69,7 @@ def _whole(table: PieceTable, op: GEOp) -> None:
 def _point(table: PieceTable, op: GEOp) -> None:
     for result in op.results[1:]:
         table.same(result, op.results[0])
-    for operand in op.operands:
+    for operand in operands_of(op):
         table.broadcast(operand, op.results[0])
 
 
