@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from math import prod
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from xdsl.ir import SSAValue
 
@@ -47,21 +46,21 @@ Runs: TypeAlias = tuple[tuple[Piece, ...], ...]
 """What each dimension of a value consists of."""
 
 
-@dataclass
-class Cuts:
-    """How a value is cut.
+class Cut(NamedTuple):
+    """How a dimension is cut.
 
     Attributes:
-        dims, halos, loops, windows, base: As of `Held`.
+        terms, halo: As of `dims` and `halos` of `Held`.
+        loops: Those of the terms, the innermost first.
+        windows: Along which of them tiles overlap.
+        base: Elements that no loop cuts.
     """
 
-    dims: list[tuple[tuple[int, int], ...]] = field(
-        default_factory=list[tuple[tuple[int, int], ...]]
-    )
-    halos: list[tuple[int, int] | None] = field(default_factory=list[tuple[int, int] | None])
-    loops: tuple[int, ...] = ()
-    windows: dict[int, Window] = field(default_factory=dict[int, Window])
-    base: int = 1
+    terms: tuple[tuple[int, int], ...]
+    halo: tuple[int, int] | None
+    loops: tuple[int, ...]
+    windows: Mapping[int, Window]
+    base: int
 
 
 class _Builder:
@@ -72,7 +71,7 @@ class _Builder:
         self.streams, self.table = streams, PieceTable(loose=streams.loose)
         self.loops: dict[Piece, int] = {}
         self.runs: dict[SSAValue, Runs] = {}
-        self.cuts: dict[Runs, Cuts] = {}
+        self.cuts: dict[tuple[Piece, ...], Cut] = {}
         self.set = WorkingSet()
 
     def build(self) -> WorkingSet:
@@ -185,15 +184,16 @@ class _Builder:
         elif self.streams.passing and not one.is_result:
             life = (life[0], max([life[1], *(self.last[step] for step in one.reads)]))
         passing, cuts = one.owner in self.streams.passing, self._cuts(value)
-        kept = not one.in_blocks if one.is_operand else bool(one.reads or cuts.loops)
+        loops = tuple([loop for cut in cuts for loop in cut.loops])
+        kept = not one.in_blocks if one.is_operand else bool(one.reads or loops)
         self.set.held.append(
             Held(
                 one.name,
                 tier,
                 width,
-                cuts.dims,
-                0 if one.is_empty else cuts.base,
-                cuts.loops,
+                [cut.terms for cut in cuts],
+                0 if one.is_empty else prod([cut.base for cut in cuts]),
+                loops,
                 life,
                 kept and not passing,
                 one.owner_number,
@@ -201,44 +201,43 @@ class _Builder:
                 one.is_result,
                 one.is_table,
                 bool(self.streams.held) and one.is_operand and passing,
-                cuts.windows,
-                cuts.halos,
+                dict(chain(*[cut.windows.items() for cut in cuts])) if self.table.slides else {},
+                [cut.halo for cut in cuts],
             )
         )
         self.set.hbm_bytes.append(one.hbm_bytes)
 
-    def _cuts(self, value: SSAValue) -> Cuts:
-        """Returns how a value is cut; where no window reaches beyond a tile, its pieces say it."""
+    def _cuts(self, value: SSAValue) -> list[Cut]:
+        """Returns how each dimension of a value is cut."""
         if (runs := self.runs.get(value)) is None:
             runs = tuple([tuple(leaves(dim)) for dim in self.table.dims(value)])
         if self.followers.reaches:
-            return self._cuts_of(value, runs)
-        if (found := self.cuts.get(runs)) is None:
-            found = self.cuts[runs] = self._cuts_of(value, runs)
+            return [self._cut(value, run) for run in runs]
+        found: list[Cut] = []  # no window reaches beyond a tile: what it consists of says it all
+        for run in runs:
+            if (cut := self.cuts.get(run)) is None:
+                cut = self.cuts[run] = self._cut(value, run)
+            found.append(cut)
         return found
 
-    def _cuts_of(self, value: SSAValue, runs: Runs) -> Cuts:
-        found = Cuts()
-        for run in runs:
-            terms: list[tuple[int, int]] = []
-            halo: tuple[int, int] | None = None
-            stride = 1
-            for piece in reversed(run):
-                leader = self.followers.leader(piece)
-                if (loop := self.loops.get(leader)) is None:
-                    found.base *= piece.size
-                else:
-                    reach = self.followers.reach(value, piece)
-                    if reach != EXACT or piece.size != leader.size:
-                        halo = reach.before * stride, reach.after * stride
-                        found.windows[loop] = Window(reach.stride, reach.grow, piece.size)
-                    terms.append((loop, stride * reach.stride))
-                    found.loops += (loop,)
-                stride *= piece.size
-            terms.reverse()
-            found.dims.append(tuple(terms))
-            found.halos.append(halo)
-        return found
+    def _cut(self, value: SSAValue, run: tuple[Piece, ...]) -> Cut:
+        terms: list[tuple[int, int]] = []
+        halo: tuple[int, int] | None = None
+        windows: dict[int, Window] = {}
+        stride = base = 1
+        for piece in reversed(run):
+            leader = self.followers.leader(piece)
+            if (loop := self.loops.get(leader)) is None:
+                base *= piece.size
+            else:
+                reach = self.followers.reach(value, piece)
+                if reach != EXACT or piece.size != leader.size:
+                    halo = reach.before * stride, reach.after * stride
+                    windows[loop] = Window(reach.stride, reach.grow, piece.size)
+                terms.append((loop, stride * reach.stride))
+            stride *= piece.size
+        loops = tuple([loop for loop, _ in terms])
+        return Cut(tuple(reversed(terms)), halo, loops, windows, base)
 
     def _add_attention(self, name: str, op: FlashAttentionOp, step: int) -> None:
         """Adds the scores and weights of an attention, cut along its keys."""
@@ -248,7 +247,7 @@ class _Builder:
         self.set.inner.add(loop)
         self.set.before.append(set())
         cuts = self._cuts(op.q)
-        dims, loops = cuts.dims, cuts.loops
+        loops = [loop for cut in cuts for loop in cut.loops]
         base = prod(
             piece.size
             for dim in self.table.dims(op.q)[:3]
@@ -257,7 +256,7 @@ class _Builder:
         )
         width = dtype_of(op.accumulate).storage_bytes
         for inner, tier in ((SCORES, "l0c"), (WEIGHTS, "l1")):
-            cut = [*dims[:3], ((loop, 1),)]
+            cut = [*[cut.terms for cut in cuts[:3]], ((loop, 1),)]
             number = len(self.set.held)
             self.set.held.append(
                 Held(

@@ -203,6 +203,14 @@ class PieceTable:
             if size_of(a) > 1:
                 join(a, b)
 
+    def consists(self, result: SSAValue, dims: list[list[Piece]]) -> None:
+        """Says what each dimension of a result consists of; their sizes agree."""
+        if result not in self.of_value:
+            self.of_value[result] = dims
+            return
+        for a, b in zip(dims, self.dims(result), strict=True):
+            join(a, b)
+
     def _is_new(self, value: SSAValue, source: SSAValue) -> bool:
         """Gives a value that nothing was said of the pieces of one that has its shape."""
         if value in self.of_value or static_shape(value.type) != static_shape(source.type):
