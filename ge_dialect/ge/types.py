@@ -223,8 +223,9 @@ def broadcast_shapes(shapes: Sequence[Shape]) -> Shape:
     Raises:
         VerifyException: Two dimensions are different numbers and neither is 1.
     """
-    if shapes and shapes.count(shapes[0]) == len(shapes):
-        return shapes[0]
+    given = [shape for shape in shapes if shape] or [()]
+    if given.count(given[0]) == len(given):
+        return given[0]
     rank = max((len(shape) for shape in shapes), default=0)
     padded = [(1,) * (rank - len(shape)) + tuple(shape) for shape in shapes]
     return tuple(_broadcast_dim([shape[i] for shape in padded], shapes) for i in range(rank))
