@@ -190,6 +190,11 @@ class GEOp(FormattedOp):
             VerifyException: The operands do not fit the op; says expected and got.
         """
 
+    def quick_text(self, printer: ExactPrinter) -> str | None:
+        from ge_dialect.ge.plain_formats import plain_text
+
+        return plain_text(self, printer)
+
     def ge_op_type(self) -> str:
         """Returns GE's name of this very op; it differs from `GE_TYPE` where shapes decide."""
         return self.GE_TYPE
