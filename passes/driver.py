@@ -109,9 +109,13 @@ class _Rewriter(PatternRewriter):
         self._place: InsertPoint | None = place
 
 
-class _Index:
+_MOST_KNOWN = 4096
+"""Combinations of classes whose patterns are kept; a graph has a few hundred."""
+
+
+class PatternIndex:
     """Finds the patterns that an op may be the root of: by its class, then by those of the ops that
-    give its operands, which are few combinations in a graph."""
+    give its operands, which are few combinations in a graph. May serve any number of drivers."""
 
     def __init__(self, patterns: Sequence[Rewrite]):
         self.by_root: dict[type[Operation], list[Rewrite]] = {}
@@ -129,6 +133,8 @@ class _Index:
             return self._known[key]
         except KeyError:
             patterns = [one for one in self.by_root[key[0]] if _may_read(one, key[1])]
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
             self._known[key] = patterns
             return patterns
 
@@ -150,19 +156,21 @@ class Driver:
 
     Attributes:
         pass_name: For counts and errors.
-        patterns: In order of preference among equal benefits.
+        patterns: In order of preference among equal benefits; those of a pass that always has the
+            same may have an index that is there already.
         inside_out: Whether an op comes after the ops of its regions, not before.
     """
 
     pass_name: str
-    patterns: Sequence[Rewrite]
+    patterns: Sequence[Rewrite] | PatternIndex
     inside_out: bool = False
     worklist: dict[Operation, None] = field(default_factory=dict[Operation, None])
     rewrites: Counter[str] = field(default_factory=Counter[str])
     recent: list[str] = field(default_factory=list[str])
 
     def __post_init__(self) -> None:
-        self._index = _Index(self.patterns)
+        known = self.patterns
+        self._index = known if isinstance(known, PatternIndex) else PatternIndex(known)
 
     def run(self, module: ModuleOp) -> bool:
         """Rewrites `module` in place; returns whether anything changed. May be called again.

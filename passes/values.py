@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -52,10 +52,3 @@ class NewOps:
         """Appends an op; returns its first result."""
         self.ops.append(op)
         return op.results[0]
-
-
-def resolved(value: SSAValue, alias: Mapping[SSAValue, SSAValue]) -> SSAValue:
-    """Returns what a value stands for in the end, as arguments and results of kernels do."""
-    while (other := alias.get(value)) is not None:
-        value = other
-    return value

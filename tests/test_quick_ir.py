@@ -78,6 +78,23 @@ for attempt in (lambda: setattr(x, "name_hint", "1 bad"), lambda: Strange()):
         attempt()
     except (ValueError, TypeError) as error:
         print(type(error).__name__, error)
+fresh = AddOp.create(operands=[x, x], result_types=[kind, kind])
+print([(one.first_use, one.name_hint, one.index, one.op is fresh) for one in fresh.results])
+for turn in range(2):  # the last use of a value is the first of its list
+    print([use.index for use in x.uses if use.operation is fresh], y.uses.get_length())
+    fresh.operands[turn] = y
+print([use.index for use in y.uses if use.operation is fresh], x.uses.get_length())
+home = Block()
+home.add_ops([one := TestOp(), two := TestOp(), four := TestOp(regions=[Region(Block())])])
+one.detach()
+home.add_op(one)
+print([home.ops.first is two, two.prev_op, one.next_op, one.prev_op is four, home.last_op is one])
+around = TestOp(regions=[Region(holder := Block())])
+for block_, op in ((home, one), (home, four), (holder, around), (holder, two)):
+    try:
+        block_.add_op(op)
+    except ValueError as error:
+        print(error)
 counter = iter(range(100))
 def numbered(*regions):
     return TestOp(attributes={"n": IntAttr(next(counter))}, regions=list(regions))

@@ -35,7 +35,8 @@ from ge_dialect.lowering.pipelines import LowerPipeline
 from ge_dialect.lowering.tile_places import place_tiles
 from ge_dialect.lowering.verify_plan import verify_plan
 from ge_dialect.lowering.verify_tiles import verify_tiles
-from ge_dialect.passes.tiles.build import KernelBody, working_set
+from ge_dialect.passes.tiles.body import KernelBody
+from ge_dialect.passes.tiles.build import working_set
 from ge_dialect.tools.api import make_context
 from ge_dialect.tools.runtime.executor import Executor
 from ge_dialect.tools.runtime.ports import array_layout

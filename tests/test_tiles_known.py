@@ -9,7 +9,8 @@ from xdsl.parser import Parser
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.structure import YieldOp
 from ge_dialect.ge_exec import KernelOp
-from ge_dialect.passes.tiles.build import KernelBody, streaming_set, working_set
+from ge_dialect.passes.tiles.body import KernelBody
+from ge_dialect.passes.tiles.build import streaming_set, working_set
 from ge_dialect.passes.tiles.known import KernelSets, sets_of, structure, tried_sets
 from ge_dialect.tools.api import CompileOptions, compile
 from tests.op_samples import context

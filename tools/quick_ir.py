@@ -20,12 +20,15 @@ from xdsl.ir import (
     BlockArgument,
     BlockOps,
     Data,
+    IRUses,
     IRWithName,
+    IRWithUses,
     Operation,
     OpOperands,
     OpResult,
     ParametrizedAttribute,
     Region,
+    RegionBlocks,
     SSAValue,
     SSAValues,
     Use,
@@ -37,7 +40,13 @@ from xdsl.irdl import (
 from xdsl.traits import IsolatedFromAbove
 
 from ge_dialect.ge.attributes import WeightAttr
-from ge_dialect.tools.quick_ops import add_defaults, clone_op, clone_without_regions, init_op
+from ge_dialect.tools.quick_ops import (
+    add_defaults,
+    clone_op,
+    clone_without_regions,
+    init_op,
+    set_operands,
+)
 from ge_dialect.tools.quick_verify import verify, verify_isolated, verify_op
 
 _GETTERS: tuple[tuple[type, str, str], ...] = (
@@ -101,11 +110,15 @@ def quicken_ir() -> None:
         (OpDef, "verify", verify_op),
         (TensorType, "__eq__", _is_equal_type),
         (Block, "_attach_op", _attach_op),
+        (Block, "add_op", _add_op),
         (SSAValue, "erase", _erase_value),
         (SSAValues, "__getitem__", _value_at),
         (OpOperands, "__getitem__", _operand_at),
         (OpOperands, "__setitem__", _set_operand),
-        (Operation, "operands", property(_operands_of, Operation.operands.fset)),
+        (Operation, "operands", property(_operands_of, set_operands)),
+        (IRWithUses, "uses", property(_uses_of)),
+        (Block, "ops", property(_block_ops)),
+        (Region, "blocks", property(_blocks_of)),
     ):
         setattr(owner, name, method)
     _quicken_checks()
@@ -212,6 +225,27 @@ def _operands_of(self: Operation) -> OpOperands:
     return view
 
 
+def _uses_of(self: IRWithUses) -> IRUses:
+    """As `IRWithUses.uses`."""
+    view: Any = object.__new__(IRUses)
+    view.ir = self
+    return view
+
+
+def _block_ops(self: Block) -> BlockOps:
+    """As `Block.ops`."""
+    view: Any = object.__new__(BlockOps)
+    view.block = self
+    return view
+
+
+def _blocks_of(self: Region) -> RegionBlocks:
+    """As `Region.blocks`."""
+    view: Any = object.__new__(RegionBlocks)
+    view._region = self
+    return view
+
+
 def _ops_of(self: BlockOps) -> Iterator[Operation]:
     """As `BlockOps.__iter__`: begins at what is the first op now."""
     return _ops_from(self.block.first_op)
@@ -282,6 +316,19 @@ def _attach_op(self: Block, operation: Operation) -> None:
     else:
         operation.parent = self
 
+
+def _add_op(self: Block, operation: Operation) -> None:
+    """As `Block.add_op`, which hands on to three methods."""
+    last = self._last_op  # pyright: ignore[reportPrivateUsage]  # of the same class in xDSL
+    if last is None:
+        _add_first_op(self, operation)
+        return
+    _attach_op(self, operation)
+    operation._prev_op, operation._next_op = last, None  # pyright: ignore[reportPrivateUsage]
+    last._next_op = self._last_op = operation  # pyright: ignore[reportPrivateUsage]
+
+
+_add_first_op = Block.add_op
 
 _attach_checked: Callable[[Block, Operation], None] = vars(Block)["_attach_op"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import UNKNOWN_LOC
@@ -15,6 +15,9 @@ _Defaults: TypeAlias = list[tuple[str, Attribute]]
 
 _DEFAULTS: dict[type, tuple[_Defaults, _Defaults]] = {}
 """Classes of ops: properties and attributes that an op has where none are given."""
+
+_WITHOUT_DEFAULTS: set[type] = set()
+"""Those that have none."""
 
 _clone_with_regions, _clone_with_successors = Operation.clone, Operation.clone_without_regions
 
@@ -70,8 +73,8 @@ def clone_without_regions(
     )
     for mine, theirs in zip(self.results, clone.results, strict=True):
         values[mine] = theirs
-        if clone_name_hints:
-            theirs.name_hint = mine.name_hint
+        if clone_name_hints and (name := mine.name_hint) is not None:
+            theirs.name_hint = name
     return clone
 
 
@@ -87,16 +90,12 @@ def init_op(
     regions: Sequence[Region] = (),
 ) -> None:
     """As `Operation.__init__`."""
-    self._operands = read = SSAValues(operands)
-    self._operand_uses = uses = tuple([Use(self, index) for index in range(len(read))])
-    for operand, use in zip(read, uses, strict=True):  # as `IRWithUses.add_use`
-        use._next_use = known = operand.first_use  # pyright: ignore[reportPrivateUsage]
-        if known is not None:
-            known._prev_use = use  # pyright: ignore[reportPrivateUsage]
-        operand.first_use = use
-    self.results = SSAValues(
-        [OpResult(type_, self, index) for index, type_ in enumerate(result_types)]
-    )
+    _read(self, SSAValues(operands))
+    results: list[OpResult] = []
+    for index, type_ in enumerate(result_types):
+        results.append(result := _new(OpResult))
+        result._type, result.op, result.index = type_, self, index
+    self.results = SSAValues(results)
     self.properties = dict(properties) if properties else {}
     self.attributes = dict(attributes) if attributes else {}
     self.location = UNKNOWN_LOC if location is None else location
@@ -105,7 +104,33 @@ def init_op(
     self.regions = ()
     for region in regions:
         self.add_region(region)
-    self.__post_init__()
+    if type(self) not in _WITHOUT_DEFAULTS:
+        self.__post_init__()
+
+
+# Methods of dataclasses set each field; what has a default in its class is not set here.
+_new: Callable[[Any], Any] = object.__new__
+
+
+def _read(self: Any, operands: SSAValues) -> None:
+    """Lets an op that reads nothing read its operands."""
+    uses: list[Use] = []
+    for index, value in enumerate(operands):
+        uses.append(use := _new(Use))
+        use._operation, use._index = self, index
+        if (known := value.first_use) is not None:  # as `IRWithUses.add_use`
+            use._next_use = known
+            known._prev_use = use  # pyright: ignore[reportPrivateUsage]
+        value.first_use = use
+    self._operands, self._operand_uses = operands, tuple(uses)
+
+
+def set_operands(self: Any, operands: Sequence[SSAValue]) -> None:
+    """As the setter of `Operation.operands`."""
+    read = SSAValues(operands)
+    for operand, use in zip(self._operands, self._operand_uses, strict=True):
+        operand.remove_use(use)
+    _read(self, read)
 
 
 def add_defaults(self: IRDLOperation) -> None:
@@ -114,6 +139,8 @@ def add_defaults(self: IRDLOperation) -> None:
         defaults = _DEFAULTS[type(self)]
     except KeyError:
         defaults = _DEFAULTS[type(self)] = _defaults_of(type(self))
+        if defaults == ([], []) and type(self).__post_init__ is add_defaults:
+            _WITHOUT_DEFAULTS.add(type(self))
     for name, value in defaults[0]:
         self.properties.setdefault(name, value)
     for name, value in defaults[1]:

@@ -10,6 +10,7 @@ from xdsl.ir import Block, ErasedSSAValue, Operation, SSAValue
 from xdsl.irdl import (
     AttrConstraint,
     AttrSizedSegments,
+    BaseAttr,
     OpDef,
     OperandDef,
     OptionalDef,
@@ -21,7 +22,7 @@ from xdsl.irdl import (
     VerificationContext,
     irdl_op_verify_regions,
 )
-from xdsl.traits import IsolatedFromAbove
+from xdsl.traits import IsolatedFromAbove, OpTrait
 from xdsl.utils.exceptions import VerifyException
 
 from ge_dialect.ge.access import operands_of
@@ -99,7 +100,12 @@ def verify_op(self: OpDef, op: Operation) -> None:
     if checks is None or not _fits(op, self, checks):
         _verify_by_name(self, op)
         return
-    for trait in self.traits:
+    traits, checked = known.get("_ge_traits", (None, ()))
+    if traits is not self.traits.traits:
+        traits = self.traits.traits
+        checked = [one for one in traits if type(one).verify is not OpTrait.verify]
+        known["_ge_traits"] = traits, checked
+    for trait in checked:
         trait.verify(op)
 
 
@@ -172,7 +178,9 @@ def _are(values: Sequence[SSAValue], parts: _Parts, context: VerificationContext
         return False
     for alone, constraint, kind in parts:
         if alone is not None and start < count:
-            alone.verify(types[start], context)
+            # Most have to be of just one class.
+            if type(alone) is not BaseAttr or alone.attr is not type(types[start]):
+                alone.verify(types[start], context)
             start += 1
             continue
         end = start + 1 if kind is None else start + 1 + more

@@ -125,7 +125,7 @@ class GEOp(FormattedOp):
         Raises:
             VerifyException: The operands do not fit the op.
         """
-        if _is_plain(type(self)) and self._init_plain(operands, properties, result_types):
+        if self._init_plain(operands, properties, result_types):
             return
         definition = type(self).get_irdl_definition()
         placeholder: Sequence[Attribute | Sequence[Attribute]] = (
@@ -148,19 +148,21 @@ class GEOp(FormattedOp):
         properties: Mapping[str, Attribute | None] | None,
         result_types: Sequence[Attribute] | None,
     ) -> bool:
-        """Builds an op without variadic parts; False, and nothing done, where it is for xDSL."""
-        definition = type(self).get_irdl_definition()
+        """Builds an op of plain parts; False, and nothing done, where it is for xDSL."""
+        if (parts := _plain_parts(type(self))) is None:
+            return False
+        optional, num_results = parts
+        types = [_PLACEHOLDER] * num_results if result_types is None else result_types
+        if len(operands) != len(optional) or len(types) != num_results:
+            return False
         found: list[SSAValue] = []
-        for operand in operands:
+        for operand, is_optional in zip(operands, optional, strict=True):
             if isinstance(operand, SSAValue):
                 found.append(operand)
             elif isinstance(operand, Operation):
                 found.append(SSAValue.get(operand))
-            else:
+            elif operand is not None or not is_optional:
                 return False
-        types = [_PLACEHOLDER] * len(definition.results) if result_types is None else result_types
-        if len(found) != len(definition.operands) or len(types) != len(definition.results):
-            return False
         given = {name: attr for name, attr in (properties or {}).items() if attr is not None}
         Operation.__init__(self, operands=found, result_types=types, properties=given)
         if result_types is None:
@@ -188,6 +190,11 @@ class GEOp(FormattedOp):
             VerifyException: The operands do not fit the op; says expected and got.
         """
 
+    def quick_text(self, printer: ExactPrinter) -> str | None:
+        from ge_dialect.ge.plain_formats import plain_text
+
+        return plain_text(self, printer)
+
     def ge_op_type(self) -> str:
         """Returns GE's name of this very op; it differs from `GE_TYPE` where shapes decide."""
         return self.GE_TYPE
@@ -213,15 +220,19 @@ class GEOp(FormattedOp):
 
 
 @cache
-def _is_plain(op_class: type[GEOp]) -> bool:
-    """Whether an op has neither regions nor operands or results of any number."""
-    from xdsl.irdl import VariadicDef
+def _plain_parts(op_class: type[GEOp]) -> tuple[Sequence[bool], int] | None:
+    """Returns of each operand whether it may be left out, which one at most may, and the number of
+    results; None where an op has regions, or parts of any number."""
+    from xdsl.irdl import OptionalDef, VariadicDef
 
     found = op_class.get_irdl_definition()
-    parts = (*found.operands, *found.results)
-    return not (found.regions or found.successors or found.options) and not any(
-        isinstance(part, VariadicDef) for _, part in parts
-    )
+    optional = tuple([isinstance(part, OptionalDef) for _, part in found.operands])
+    given = [part for _, part in (*found.operands, *found.results)]
+    if found.regions or found.successors or found.options or sum(optional) > 1:
+        return None
+    if sum(isinstance(part, VariadicDef) for part in given) > sum(optional):
+        return None
+    return optional, len(found.results)
 
 
 def _is_variadic(results: Sequence[tuple[str, object]]) -> bool:

@@ -62,8 +62,7 @@ def solve_dim(have: Shape, want: Shape) -> Shape:
     Raises:
         VerifyException: The known dimensions of `want` do not divide the element count.
     """
-    count = known_product(have)
-    if count is None or want.count(None) != 1:
+    if want.count(None) != 1 or (count := known_product(have)) is None:
         return want
     place = want.index(None)
     rest = known_product(want[:place] + want[place + 1 :])

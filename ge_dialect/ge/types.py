@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
     AnyTensorTypeConstr,
     ArrayAttr,
     IntAttr,
+    NoneAttr,
     TensorType,
     UnrankedTensorType,
 )
@@ -41,10 +42,21 @@ RankedTensor = AnyTensorTypeConstr
 def tensor_type(element_type: Attribute, shape: Shape) -> TensorT:
     """Returns the tensor type of `shape`; equal arguments give the same object."""
     dynamic = [dim for dim in shape if not isinstance(dim, int)]
-    sizes = [dim if isinstance(dim, int) else DYNAMIC_INDEX for dim in shape]
-    encoding = dims_encoding(dynamic)
-    dims = ArrayAttr([made_of(IntAttr, data=size) for size in sizes])
-    return made_of(TensorType, shape=dims, element_type=element_type, encoding=encoding)
+    sizes = [dim if isinstance(dim, int) else DYNAMIC_INDEX for dim in shape] if dynamic else shape
+    encoding = dims_encoding(dynamic) if dynamic else _NO_ENCODING
+    dims = made_of(ArrayAttr, data=tuple(map(_size_attr, sizes)))
+    found = made_of(TensorType, shape=dims, element_type=element_type, encoding=encoding)
+    if not dynamic:
+        vars(found).update(_ge_shape=shape, _ge_static=shape)  # as `shape_of` keeps them
+    return found
+
+
+_NO_ENCODING = NoneAttr()
+
+
+@lru_cache(maxsize=4096)
+def _size_attr(size: int) -> IntAttr:
+    return made_of(IntAttr, data=size)
 
 
 def made_of(kind: type[AttributeT], **parts: object) -> AttributeT:
@@ -223,8 +235,9 @@ def broadcast_shapes(shapes: Sequence[Shape]) -> Shape:
     Raises:
         VerifyException: Two dimensions are different numbers and neither is 1.
     """
-    if shapes and shapes.count(shapes[0]) == len(shapes):
-        return shapes[0]
+    given = [shape for shape in shapes if shape] or [()]
+    if given.count(given[0]) == len(given):
+        return given[0]
     rank = max((len(shape) for shape in shapes), default=0)
     padded = [(1,) * (rank - len(shape)) + tuple(shape) for shape in shapes]
     return tuple(_broadcast_dim([shape[i] for shape in padded], shapes) for i in range(rank))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -17,7 +18,7 @@ from ge_dialect.passes.algebra.floats import EXACT_RULES
 from ge_dialect.passes.algebra.integers import INTEGER_RULES
 from ge_dialect.passes.algebra.pieces import PIECE_RULES, UndoConcat
 from ge_dialect.passes.algebra.truth import TRUTH_RULES
-from ge_dialect.passes.driver import Driver, Rewrite
+from ge_dialect.passes.driver import Driver, PatternIndex, Rewrite
 
 RULES: tuple[type[Simplify], ...] = (
     *EXACT_RULES,
@@ -30,18 +31,17 @@ RULES: tuple[type[Simplify], ...] = (
 """All rules in order of preference; what is exact comes before what is not."""
 
 
-def algebra_rules(fast_math: Sequence[str] = ()) -> Sequence[Rewrite]:
-    """Returns the rules with what the user allows; without those that could do nothing and tell
-    nobody.
+def algebra_rules(fast_math: Sequence[str] = (), told: bool = True) -> Sequence[Rewrite]:
+    """Returns the rules with what the user allows.
 
     Args:
         fast_math: Some of `FLAGS`, or `all`.
+        told: Whether somebody hears of what is not allowed; else rules that are not are left out.
 
     Raises:
         GEError: A flag is unknown (GE0412).
     """
     allowed = allowed_flags(fast_math)
-    told = remarks.listening()
     rules = [rule(allowed) for rule in RULES if told or rule.may_apply(allowed)]
     return [*rules, UndoConcat()]
 
@@ -66,7 +66,12 @@ class SimplifyAlgebraPass(ModulePass):
         return not set(self.fast_math) - {MASKS}
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        driver = Driver(NAME, algebra_rules(self.fast_math))
+        driver = Driver(NAME, _index(tuple(self.fast_math), remarks.listening()))
         # The driver visits the users of what changed, not their users: once more until all stays.
         while driver.run(op):
             pass
+
+
+@lru_cache(maxsize=16)
+def _index(fast_math: tuple[str, ...], told: bool) -> PatternIndex:
+    return PatternIndex(algebra_rules(fast_math, told))

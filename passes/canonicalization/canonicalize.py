@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -30,7 +30,7 @@ from ge_dialect.passes.canonicalization.select import SELECT_PATTERNS
 from ge_dialect.passes.canonicalization.transpose import TRANSPOSE_PATTERNS
 from ge_dialect.passes.canonicalization.unbound import UNBOUND_PATTERNS
 from ge_dialect.passes.canonicalization.widening import WIDENING_PATTERNS
-from ge_dialect.passes.driver import Driver, Rewrite
+from ge_dialect.passes.driver import Driver, PatternIndex, Rewrite
 
 NAME = "ge-canonicalize"
 
@@ -58,9 +58,10 @@ _CLASSES: tuple[type[Rewrite], ...] = (
 )
 
 
-def canonical_patterns() -> Sequence[Rewrite]:
+@cache
+def canonical_patterns() -> PatternIndex:
     """Returns the patterns of the pass, in order of preference among equal benefits."""
-    return [pattern() for pattern in _CLASSES]
+    return PatternIndex([pattern() for pattern in _CLASSES])
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ that `ge-tile-kernels` would have to split.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import gcd, prod
 from typing import TYPE_CHECKING
@@ -43,10 +43,9 @@ from ge_dialect.passes.fusion.tiling import (
     role_of,
     rows_through,
 )
-from ge_dialect.passes.tiles.choice import L1_SHARE
-from ge_dialect.passes.tiles.trial import tile_excess
+from ge_dialect.passes.tiles.choice import L1_SHARE, tier_sizes
+from ge_dialect.passes.tiles.trial import Trial, bytes_of_values
 from ge_dialect.passes.tiles.working_set import SUM_BYTES
-from ge_dialect.passes.values import resolved
 
 if TYPE_CHECKING:
     from ge_dialect.targets import Target
@@ -118,10 +117,15 @@ def fit(
     Args:
         ops: Producers first; constants may be among them.
         target: Says how large the levels of memory of one core are.
-        alias: What values stand for that are arguments or results of kernels in the kernel.
+        alias: What values stand for in the end that are arguments or results of kernels in it.
     """
     kernel = _Kernel([op for op in ops if not isinstance(op, ConstantOp)], target, alias or {})
     return kernel.fit()
+
+
+_known: dict[Hashable, Fit] = {}
+"""Of kernels that fit and whose sizes are known, whatever stands for symbols."""
+_MOST_KNOWN = 4096
 
 
 def fit_in_tiles(
@@ -135,18 +139,27 @@ def fit_in_tiles(
     Args:
         ops: Producers first; constants may be among them.
         target: Says how large the levels of memory of one core are.
-        alias: What values stand for that are arguments or results of kernels in the kernel.
+        alias: What values stand for in the end that are arguments or results of kernels in it.
         results: Of the kernel; None for what none of the ops reads.
     """
+    alias = alias or {}
+    if len(ops) < 2 or [op for op in ops if op.regions]:
+        return fit(ops, target, alias)
+    ops = [op for op in ops if not isinstance(op, ConstantOp)]
+    trial = Trial.of(ops, alias, results)
+    key = (trial.kernel, *tier_sizes(target).values(), target.l2.size)
+    if (known := _known.get(key)) is not None:
+        return known
     found = fit(ops, target, alias)
-    if found.shortage is not None or len(ops) < 2:
+    if found.shortage is not None or (total := bytes_of_values(ops)) is None:
         return found
-    excess = tile_excess(ops, target, alias or {}, results)
-    if excess is None:
-        return found
-    what = f"the smallest tile of '{excess.name}'" if excess.name else "the smallest tile"
-    short = Shortage(ops[-1], what, excess.needed, excess.tier, excess.available, "1 step")
-    return Fit(short)
+    if (excess := trial.excess(total, target)) is not None:
+        what = f"the smallest tile of '{excess.name}'" if excess.name else "the smallest tile"
+        short = Shortage(ops[-1], what, excess.needed, excess.tier, excess.available, "1 step")
+        return Fit(short)
+    if len(_known) >= _MOST_KNOWN:
+        _known.clear()
+    return _known.setdefault(key, found)
 
 
 @dataclass
@@ -162,6 +175,7 @@ class _Kernel:
         barriers: Hard ops, and those that spread a computed value over many rows.
         soft: Norms of inputs, of which only the sums of each row are kept.
         above: Ops with a hard op somewhere before them.
+        hard: Values that these, and hard ops, make.
         below: Ops with a barrier somewhere behind them.
     """
 
@@ -173,6 +187,7 @@ class _Kernel:
     barriers: dict[GEOp, None] = field(default_factory=dict[GEOp, None])
     soft: dict[GEOp, None] = field(default_factory=dict[GEOp, None])
     above: set[GEOp] = field(default_factory=set[GEOp])
+    hard: set[SSAValue] = field(default_factory=set[SSAValue])
     below: set[GEOp] = field(default_factory=set[GEOp])
 
     def fit(self) -> Fit:
@@ -202,7 +217,7 @@ class _Kernel:
         attentions = [op for op in self.barriers if isinstance(op, FlashAttentionOp)]
         if len(attentions) != 1:
             return None
-        tiling = head_tiling(attentions[0], self.reads, self.made, self._is_hard_made)
+        tiling = head_tiling(attentions[0], self.reads, self.made, self.hard.__contains__)
         return tiling if tiling and self.barriers.keys() <= {*tiling.hard, attentions[0]} else None
 
     def _head_by_head(self, tiling: HeadTiling) -> Fit:
@@ -214,8 +229,9 @@ class _Kernel:
         return self._tiled(Fit(None, tiles), tiling.groups)
 
     def _walk(self) -> None:
+        stands_for = self.alias.get
         for op in self.ops:
-            self.reads[op] = reads = [self._resolved(operand) for operand in operands_of(op)]
+            self.reads[op] = reads = [stands_for(v, v) for v in operands_of(op)]
             hard = role_of(type(op)).is_hard
             if hard and self._is_soft(op):
                 self.soft[op] = None
@@ -223,28 +239,22 @@ class _Kernel:
             if hard:
                 self.barriers[op] = None
             for index, value in enumerate(reads):
-                if self._is_hard_made(value):
+                if value in self.hard:
                     self.above.add(op)
                     if not hard and _spreads(op, index):
                         self.barriers[op] = None
-            for result in op.results:
-                self.made[result] = op
+            if hard or op in self.above:
+                self.hard.update(op.results)
+            self.made.update(dict.fromkeys(op.results, op))
         for op in reversed(self.ops):
             if op in self.below or op in self.barriers:
                 self.below.update(self.made[v] for v in self.reads[op] if v in self.made)
 
-    def _resolved(self, value: SSAValue) -> SSAValue:
-        return resolved(value, self.alias)
-
     def _is_soft(self, op: GEOp) -> bool:
         """Whether an op is a norm of what is read, or cheap to compute from that."""
-        if not isinstance(op, LayerNormOp | RMSNormOp) or self._is_hard_made(self.reads[op][0]):
+        if not isinstance(op, LayerNormOp | RMSNormOp) or self.reads[op][0] in self.hard:
             return False
         return self._is_cheap(self.reads[op][0])
-
-    def _is_hard_made(self, value: SSAValue) -> bool:
-        producer = self.made.get(value)
-        return producer is not None and (producer in self.above or self._is_hard(producer))
 
     def _is_hard(self, op: GEOp) -> bool:
         return role_of(type(op)).is_hard and op not in self.soft
@@ -302,7 +312,7 @@ class _Kernel:
             if role.is_hard or (role is Role.MOVE and not isinstance(op, EXPANDING)):
                 continue
             for index, operand in enumerate(self.reads[op]):
-                if operand not in self.made or self._is_hard_made(operand):
+                if operand not in self.made or operand in self.hard:
                     continue
                 size = byte_size(operand.type)
                 if size is None or size <= limit or not _spreads(op, index):
@@ -335,7 +345,7 @@ class _Kernel:
                 chunks = gcd(chunks, own_rows(op))
             if op in self.above and (op in self.barriers or op in self.below):
                 for index, operand in enumerate(self.reads[op]):
-                    if self._is_hard_made(operand):
+                    if operand in self.hard:
                         chunks = gcd(chunks, rows_through(op, index))
         return max(1, chunks)
 

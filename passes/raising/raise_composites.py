@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -11,7 +12,7 @@ from xdsl.passes import ModulePass
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.passes.algebra.common import MASKS, allowed_flags
-from ge_dialect.passes.driver import Driver
+from ge_dialect.passes.driver import Driver, PatternIndex
 from ge_dialect.passes.raising.assumed_masks import AssumeKeptKeys
 from ge_dialect.passes.raising.attention import RaiseAttention
 from ge_dialect.passes.raising.casts import AbsorbWidening
@@ -120,4 +121,9 @@ class RaisePass(ModulePass):
     fast_math: tuple[str, ...] = ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        Driver(NAME, raising_patterns(self.composites, self.fast_math)).run(op)
+        Driver(NAME, _index(tuple(self.composites), tuple(self.fast_math))).run(op)
+
+
+@lru_cache(maxsize=16)
+def _index(composites: tuple[str, ...], fast_math: tuple[str, ...]) -> PatternIndex:
+    return PatternIndex(raising_patterns(composites, fast_math))

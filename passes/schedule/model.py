@@ -108,11 +108,7 @@ class BlockModel:
 
     def add_root(self, type: Attribute, *, fixed: bool) -> int:
         """Returns the number of a new root."""
-        return self.add_sized(byte_size(type) or 0, fixed)
-
-    def add_sized(self, size: int, fixed: bool) -> int:
-        """Returns the number of a new root of so many bytes."""
-        self.sizes.append(size)
+        self.sizes.append(byte_size(type) or 0)
         self.fixed.append(fixed)
         return len(self.sizes) - 1
 
@@ -126,8 +122,9 @@ class BlockModel:
     def add_whole(self, value: SSAValue, *, fixed: bool) -> int:
         """Returns the number of a new value that is a root."""
         number = self.numbers[value] = len(self.values)
-        size = byte_size(value.type) or 0
-        root = self.add_sized(size, fixed)
+        size, root = byte_size(value.type) or 0, len(self.sizes)
+        self.sizes.append(size)
+        self.fixed.append(fixed)
         self.values.append(Value(root, size, value.uses.get_length()))
         return number
 
@@ -236,13 +233,13 @@ def _owner(value: SSAValue) -> Operation:
 
 
 def _pairs(model: BlockModel, op: GEOp, results: Sequence[int]) -> list[tuple[int, int]]:
-    pairs: Sequence[tuple[SSAValue, int]]
     if isinstance(op, LoopOp):
-        pairs = [(value, i) for i, value in enumerate(op.carried) if _same(value, op.results[i])]
+        shared = [(value, i) for i, value in enumerate(op.carried) if _same(value, op.results[i])]
+    elif pairs := op.in_place_pairs():
+        shared = [(operand_at(op, i), j) for i, j in pairs]
     else:
-        pairs = [(operand_at(op, i), j) for i, j in op.in_place_pairs()]
-    numbered = [(model.number(value), results[j]) for value, j in pairs]
-    return [(a, b) for a, b in numbered if a is not None]
+        return []
+    return [(a, results[j]) for value, j in shared if (a := model.number(value)) is not None]
 
 
 def _same(a: SSAValue, b: SSAValue) -> bool:

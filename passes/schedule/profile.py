@@ -90,7 +90,8 @@ class _Run:
         model = self.model
         root = model.values[result].root
         wanted = model.wanted.get(root)
-        pairs = [a for a, b in unit.pairs if b == result and root not in model.joined]
+        shared = () if root in model.joined else unit.pairs
+        pairs = [a for a, b in shared if b == result] if shared else ()
         if wanted is not None:
             storage = self.place[wanted]
             left = self.remaining[storage]
@@ -98,7 +99,8 @@ class _Run:
             if left == 0 or taken:
                 self.place[root] = storage
                 return storage
-        others = [self.place[model.values[other].root] for other in unit.results]
+        results = unit.results if pairs else ()
+        others = [self.place[model.values[other].root] for other in results]
         for number in pairs:
             place = self.place[model.values[number].root]
             if place not in others and self._is_last_read(unit, number):

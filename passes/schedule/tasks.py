@@ -103,6 +103,8 @@ def _add(tasks: Tasks, model: BlockModel, number: int, unit: Unit, needs: list[i
             for a, b in unit.pairs
             if values[a].size == model.sizes[values[a].root] and tasks.sizes[values[a].root]
         ]
+        if unit.pairs
+        else []
     )
     tasks.workspace.append(unit.workspace)
 
@@ -151,9 +153,12 @@ class State:
                 ended.add(root)
             elif root in begun or left[root] == 1:
                 changed.append(root)
-        shared = shared_bytes(tasks.pairs[task], tasks.sizes, begun, ended)
-        self.peak = max(self.peak, self.live - shared + tasks.workspace[task])
-        self.live -= sum(tasks.sizes[root] for root in ended)
+        pairs = tasks.pairs[task]
+        shared = shared_bytes(pairs, tasks.sizes, begun, ended) if pairs else 0
+        if (live := self.live - shared + tasks.workspace[task]) > self.peak:
+            self.peak = live
+        for root in ended:
+            self.live -= tasks.sizes[root]
         return changed
 
 

@@ -2,154 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from math import prod
+from typing import NamedTuple, TypeAlias
 
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import SSAValue
 
 from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.attention import FlashAttentionOp
-from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
-from ge_dialect.ge.dtypes import dtype_of, is_float
-from ge_dialect.ge.in_place import in_place_pairs_of
+from ge_dialect.ge.dtypes import dtype_of
 from ge_dialect.ge.types import tensor_of
 from ge_dialect.ge.windows import aligned_axes
-from ge_dialect.ge_exec.tiling import SCORES, SHARED_TIER, WEIGHTS, value_names
-from ge_dialect.passes.fusion.tiling import Role, role_of
+from ge_dialect.ge_exec.tiling import SCORES, SHARED_TIER, WEIGHTS
+from ge_dialect.passes.tiles.body import BodyValue, KernelBody
 from ge_dialect.passes.tiles.pieces import EXACT, Piece, PieceTable, fix, leaves
 from ge_dialect.passes.tiles.relations import relate
 from ge_dialect.passes.tiles.streams import Streams, streams_of
 from ge_dialect.passes.tiles.windows import Followers
-from ge_dialect.passes.tiles.working_set import SUM_BYTES, Held, Window, WorkingSet
-
-
-@dataclass(slots=True)
-class _Value:
-    """What is known of a value whatever streams.
-
-    Attributes:
-        name: As the tiling names it.
-        owner: The value whose bytes it has; its own otherwise.
-        tier, width, life, is_operand, is_result, is_table: As of `Held`.
-        owner_number: The number of the owner.
-        storage_width: Bytes of an element where it is stored.
-        in_blocks: Whether blocks of it are enough, since it is an operand of that kind.
-        reads: The steps that read these bytes.
-        hbm_bytes: As of `WorkingSet`.
-    """
-
-    name: str
-    owner: SSAValue
-    owner_number: int
-    tier: str
-    width: int
-    storage_width: int
-    life: tuple[int, int]
-    is_operand: bool
-    is_result: bool
-    is_table: bool
-    in_blocks: bool
-    reads: Sequence[int]
-    hbm_bytes: int
-
-
-class KernelBody:
-    """A kernel's body, as its working sets see it: those have all of this in common.
-
-    Raises:
-        ValueError: A shape is not static.
-    """
-
-    def __init__(self, block: Block):
-        self.block = block
-        self.ops = [
-            op for op in block.ops if isinstance(op, GEOp) and not isinstance(op, ConstantOp)
-        ]
-        self.roles = [role_of(type(op)) for op in self.ops]
-        last = block.last_op
-        assert last is not None
-        self.results: Sequence[SSAValue] = tuple(last.operands)
-        self.in_place = in_place_pairs_of(block)
-
-    @cached_property
-    def values(self) -> Mapping[SSAValue, _Value]:
-        """The values of the body in order, constants left out."""
-        names = value_names(self.block)
-        numbers = {value: index for index, value in enumerate(names.values())}
-        reads: dict[SSAValue, list[int]] = {}
-        made: dict[SSAValue, int] = {}
-        owners: dict[SSAValue, SSAValue] = {}
-        for step, op in enumerate(self.ops):
-            for operand in operands_of(op):
-                reads.setdefault(operand, []).append(step)
-            for result in op.results:
-                made[result] = step
-                if (view := op.view_of()) is not None and op.operands[view] in numbers:
-                    owners[result] = owners.get(op.operands[view], op.operands[view])
-        groups: dict[SSAValue, list[SSAValue]] = {}
-        for value in numbers:
-            groups.setdefault(owners.get(value, value), []).append(value)
-        found: dict[SSAValue, _Value] = {}
-        for name, value in names.items():
-            owner = owners.get(value, value)
-            steps = [step for member in groups[owner] for step in reads.get(member, ())]
-            is_result = any(member in self.results for member in groups[owner])
-            found[value] = self._value(
-                name, value, owner, numbers[owner], steps, made.get(owner), is_result
-            )
-        return found
-
-    def _value(
-        self,
-        name: str,
-        value: SSAValue,
-        owner: SSAValue,
-        number: int,
-        steps: Sequence[int],
-        made: int | None,
-        is_result: bool,
-    ) -> _Value:
-        """Returns what is known of a value.
-
-        Args:
-            name: Of the value.
-            value: Of the body.
-            owner: Whose bytes it has.
-            number: Of the owner.
-            steps: That read these bytes.
-            made: The step that makes them; None for an operand.
-            is_result: Whether they leave the kernel.
-        """
-        roles = [self.roles[step] for step in steps]
-        used_by_product = Role.CONTRACT in roles
-        by_product = made is not None and self.roles[made] is Role.CONTRACT
-        tier = "l1" if used_by_product else "l0c" if by_product else "ub"
-        type_ = tensor_of(value)
-        storage_width = width = dtype_of(type_.element_type).storage_bytes
-        if tier == "l0c" or (tier == "ub" and is_float(type_.element_type)):
-            width = max(width, SUM_BYTES)
-        first = min(steps, default=0) if made is None else min([*steps, made])
-        is_table = made is None and bool(roles) and roles.count(Role.MOVE) == len(roles)
-        in_hbm = value is owner if made is None else value in self.results
-        return _Value(
-            name,
-            owner,
-            number,
-            tier,
-            width,
-            storage_width,
-            (first, len(self.ops) - 1 if is_result else max([*steps, first])),
-            is_operand=made is None,
-            is_result=is_result,
-            is_table=is_table,
-            in_blocks=is_table or used_by_product,
-            reads=steps,
-            hbm_bytes=prod(type_.get_shape()) * storage_width if in_hbm else 0,
-        )
+from ge_dialect.passes.tiles.working_set import Held, Window, WorkingSet
 
 
 def working_set(body: KernelBody) -> WorkingSet:
@@ -169,21 +42,25 @@ def streaming_set(body: KernelBody) -> WorkingSet | None:
     return None if streams is None else _Builder(body, streams).build()
 
 
-@dataclass
-class Cuts:
-    """How a value is cut.
+Runs: TypeAlias = tuple[tuple[Piece, ...], ...]
+"""What each dimension of a value consists of."""
+
+
+class Cut(NamedTuple):
+    """How a dimension is cut.
 
     Attributes:
-        dims, halos, loops, windows, base: As of `Held`.
+        terms, halo: As of `dims` and `halos` of `Held`.
+        loops: Those of the terms, the innermost first.
+        windows: Along which of them tiles overlap.
+        base: Elements that no loop cuts.
     """
 
-    dims: list[tuple[tuple[int, int], ...]] = field(
-        default_factory=list[tuple[tuple[int, int], ...]]
-    )
-    halos: list[tuple[int, int] | None] = field(default_factory=list[tuple[int, int] | None])
-    loops: list[int] = field(default_factory=list[int])
-    windows: dict[int, Window] = field(default_factory=dict[int, Window])
-    base: int = 1
+    terms: tuple[tuple[int, int], ...]
+    halo: tuple[int, int] | None
+    loops: tuple[int, ...]
+    windows: Mapping[int, Window]
+    base: int
 
 
 class _Builder:
@@ -193,7 +70,8 @@ class _Builder:
         self.body, self.ops, self.results = body, body.ops, body.results
         self.streams, self.table = streams, PieceTable(loose=streams.loose)
         self.loops: dict[Piece, int] = {}
-        self.runs: dict[SSAValue, Sequence[Sequence[Piece]]] = {}
+        self.runs: dict[SSAValue, Runs] = {}
+        self.cuts: dict[tuple[Piece, ...], Cut] = {}
         self.set = WorkingSet()
 
     def build(self) -> WorkingSet:
@@ -216,15 +94,19 @@ class _Builder:
             self.table.same(self.body.block.args[i], self.results[j])
         common = self._of_results()
         # From here on pieces are fixed, but neither joined nor divided: many dimensions are alike.
-        self.runs = {
-            value: [leaves(dim) for dim in dims] for value, dims in self.table.of_value.items()
-        }
-        runs = list(dict.fromkeys(map(tuple, chain(*self.runs.values()))))
+        known: dict[int, Runs] = {}
+        for value, dims in self.table.of_value.items():
+            if (found := known.get(id(dims))) is None:
+                found = known[id(dims)] = tuple([tuple(leaves(dim)) for dim in dims])
+            self.runs[value] = found
+        _fix_twins(known.values())
+        runs = list(dict.fromkeys(chain.from_iterable(known.values())))
+        pieces = list(dict.fromkeys(chain.from_iterable(runs)))
+        nested = [run for run in runs if len(run) > 1]
         self.followers = Followers(self.table, self.ops, self.results)
-        self._fix_twins()
         while True:
-            self._drop(runs, common)
-            before = self._outside(runs)
+            self._drop(pieces, common)
+            before = self._outside(nested)
             if not self.followers.agree(common) and not self.followers.measure():
                 break
         held = [leaves(chain(*self.table.dims(value))) for value in self.streams.held]
@@ -235,28 +117,21 @@ class _Builder:
         for piece in self.loops:
             self.set.before.append({self.loops[other] for other in before.get(piece, ())})
 
-    def _fix_twins(self) -> None:
-        """Fixes what two dimensions of a value share, as of a product of a tensor with itself: one
-        loop would take its diagonal only."""
-        for runs in self.runs.values():
-            seen: set[Piece] = set()
-            for piece in chain(*runs):
-                leader = self.followers.leader(piece)
-                if leader in seen:
-                    leader.fixed = piece.fixed = True
-                seen.add(leader)
-
-    def _drop(self, runs: Sequence[Sequence[Piece]], common: Sequence[Piece]) -> None:
+    def _drop(self, pieces: Sequence[Piece], common: Sequence[Piece]) -> None:
         """Fixes what leads to no loop."""
         self.followers.agree(common)
         kept = {piece for piece in common if not piece.fixed}
-        for piece in set(chain(*runs)):
+        for piece in pieces:
             if self.followers.leader(piece) not in kept:
                 piece.fixed = True
 
     def _outside(self, runs: Sequence[Sequence[Piece]]) -> dict[Piece, set[Piece]]:
         """Returns the pieces outside of others in some dimension; fixes what is inside of fixed
-        ones."""
+        ones.
+
+        Args:
+            runs: Of dimensions of several pieces.
+        """
         before: dict[Piece, set[Piece]] = {}
         changed = True
         while changed:
@@ -302,22 +177,23 @@ class _Builder:
             if isinstance(op, FlashAttentionOp):
                 self._add_attention(self.body.values[op.result].name, op, step)
 
-    def _add(self, value: SSAValue, one: _Value) -> None:
+    def _add(self, value: SSAValue, one: BodyValue) -> None:
         tier, width, life = one.tier, one.width, one.life
         if one.owner in self.streams.held:  # there for turns in which it is not computed as well
             tier, width, life = SHARED_TIER, one.storage_width, (0, len(self.ops) - 1)
         elif self.streams.passing and not one.is_result:
             life = (life[0], max([life[1], *(self.last[step] for step in one.reads)]))
         passing, cuts = one.owner in self.streams.passing, self._cuts(value)
-        kept = not one.in_blocks if one.is_operand else bool(one.reads or cuts.loops)
+        loops = tuple([loop for cut in cuts for loop in cut.loops])
+        kept = not one.in_blocks if one.is_operand else bool(one.reads or loops)
         self.set.held.append(
             Held(
                 one.name,
                 tier,
                 width,
-                cuts.dims,
-                cuts.base,
-                tuple(cuts.loops),
+                [cut.terms for cut in cuts],
+                0 if one.is_empty else prod([cut.base for cut in cuts]),
+                loops,
                 life,
                 kept and not passing,
                 one.owner_number,
@@ -325,38 +201,43 @@ class _Builder:
                 one.is_result,
                 one.is_table,
                 bool(self.streams.held) and one.is_operand and passing,
-                cuts.windows,
-                cuts.halos,
+                dict(chain(*[cut.windows.items() for cut in cuts])) if self.table.slides else {},
+                [cut.halo for cut in cuts],
             )
         )
         self.set.hbm_bytes.append(one.hbm_bytes)
 
-    def _cuts(self, value: SSAValue) -> Cuts:
-        found = Cuts()
+    def _cuts(self, value: SSAValue) -> list[Cut]:
+        """Returns how each dimension of a value is cut."""
         if (runs := self.runs.get(value)) is None:
-            runs = [leaves(dim) for dim in self.table.dims(value)]
+            runs = tuple([tuple(leaves(dim)) for dim in self.table.dims(value)])
+        if self.followers.reaches:
+            return [self._cut(value, run) for run in runs]
+        found: list[Cut] = []  # no window reaches beyond a tile: what it consists of says it all
         for run in runs:
-            terms: list[tuple[int, int]] = []
-            halo: tuple[int, int] | None = None
-            stride = 1
-            for piece in reversed(run):
-                leader = self.followers.leader(piece)
-                if (loop := self.loops.get(leader)) is None:
-                    found.base *= piece.size
-                else:
-                    reach = self.followers.reach(value, piece)
-                    if reach != EXACT or piece.size != leader.size:
-                        halo = reach.before * stride, reach.after * stride
-                        found.windows[loop] = Window(reach.stride, reach.grow, piece.size)
-                    terms.append((loop, stride * reach.stride))
-                    found.loops.append(loop)
-                stride *= piece.size
-            terms.reverse()
-            found.dims.append(tuple(terms))
-            found.halos.append(halo)
-        if 0 in tensor_of(value).get_shape():
-            found.base = 0
+            if (cut := self.cuts.get(run)) is None:
+                cut = self.cuts[run] = self._cut(value, run)
+            found.append(cut)
         return found
+
+    def _cut(self, value: SSAValue, run: tuple[Piece, ...]) -> Cut:
+        terms: list[tuple[int, int]] = []
+        halo: tuple[int, int] | None = None
+        windows: dict[int, Window] = {}
+        stride = base = 1
+        for piece in reversed(run):
+            leader = self.followers.leader(piece)
+            if (loop := self.loops.get(leader)) is None:
+                base *= piece.size
+            else:
+                reach = self.followers.reach(value, piece)
+                if reach != EXACT or piece.size != leader.size:
+                    halo = reach.before * stride, reach.after * stride
+                    windows[loop] = Window(reach.stride, reach.grow, piece.size)
+                terms.append((loop, stride * reach.stride))
+            stride *= piece.size
+        loops = tuple([loop for loop, _ in terms])
+        return Cut(tuple(reversed(terms)), halo, loops, windows, base)
 
     def _add_attention(self, name: str, op: FlashAttentionOp, step: int) -> None:
         """Adds the scores and weights of an attention, cut along its keys."""
@@ -366,7 +247,7 @@ class _Builder:
         self.set.inner.add(loop)
         self.set.before.append(set())
         cuts = self._cuts(op.q)
-        dims, loops = cuts.dims, cuts.loops
+        loops = [loop for cut in cuts for loop in cut.loops]
         base = prod(
             piece.size
             for dim in self.table.dims(op.q)[:3]
@@ -375,7 +256,7 @@ class _Builder:
         )
         width = dtype_of(op.accumulate).storage_bytes
         for inner, tier in ((SCORES, "l0c"), (WEIGHTS, "l1")):
-            cut = [*dims[:3], ((loop, 1),)]
+            cut = [*[cut.terms for cut in cuts[:3]], ((loop, 1),)]
             number = len(self.set.held)
             self.set.held.append(
                 Held(
@@ -391,3 +272,13 @@ class _Builder:
                 )
             )
             self.set.hbm_bytes.append(0)
+
+
+def _fix_twins(values: Iterable[Runs]) -> None:
+    """Fixes what two dimensions of a value share, as of a product of a tensor with itself: one
+    loop would take its diagonal only."""
+    for runs in values:
+        pieces = list(chain.from_iterable(runs))
+        if len(set(pieces)) < len(pieces):
+            for piece, times in Counter(pieces).items():
+                piece.fixed |= times > 1

@@ -111,7 +111,11 @@ def _trial(kernel: WorkingSet, tiles: list[int], sizes: Mapping[str, int]) -> _T
 
 
 def _too_many(peaks: Mapping[str, int], sizes: Mapping[str, int]) -> int:
-    return sum([max(0, peak - sizes[tier]) for tier, peak in peaks.items()])
+    over = 0
+    for tier, peak in peaks.items():
+        if (more := peak - sizes[tier]) > 0:
+            over += more
+    return over
 
 
 def _best_step(
@@ -122,8 +126,9 @@ def _best_step(
     chosen: _Trial | None = None
     for loop, steps in enumerate(before.tiles):
         least = floor if loop in kernel.inner else 1
-        blocked = any(before.tiles[other] > 1 for other in kernel.before[loop])
-        if steps <= least or blocked:
+        if steps <= least:
+            continue
+        if (outside := kernel.before[loop]) and any(before.tiles[one] > 1 for one in outside):
             continue
         tiles = [*before.tiles]
         tiles[loop] = max(least, -(-steps // 2))

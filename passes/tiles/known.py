@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
+from itertools import count
 
 from xdsl.ir import Block, SSAValue
 
 from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
-from ge_dialect.passes.tiles.build import KernelBody, streaming_set, working_set
+from ge_dialect.passes.tiles.body import KernelBody
+from ge_dialect.passes.tiles.build import streaming_set, working_set
 from ge_dialect.passes.tiles.working_set import WorkingSet
-from ge_dialect.passes.values import resolved
 
 _MOST_KNOWN = 256
 """Trials of which the sets are kept: a model has few, and those of the last one may go."""
@@ -39,7 +41,7 @@ class KernelSets:
         return streaming_set(self._body)
 
 
-_known: dict[Hashable, KernelSets] = {}
+_known: dict[Structure, KernelSets] = {}
 
 
 def sets_of(block: Block) -> KernelSets:
@@ -58,7 +60,7 @@ def sets_of(block: Block) -> KernelSets:
     return KernelSets(block) if found is None else found
 
 
-def tried_sets(key: Hashable, block: Callable[[], Block]) -> KernelSets:
+def tried_sets(key: Structure, block: Callable[[], Block]) -> KernelSets:
     """Returns the sets of a kernel that is tried, and keeps them for who comes to build it.
 
     Args:
@@ -73,32 +75,46 @@ def tried_sets(key: Hashable, block: Callable[[], Block]) -> KernelSets:
     return found
 
 
+class Structure:
+    """What is equal for ops that compute the same, whatever their operands are."""
+
+    __slots__ = ("_hash", "_parts")
+
+    def __init__(self, parts: Hashable):
+        self._parts = parts
+        self._hash = hash(parts)  # of many words, and asked for at each look-up
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Structure) and self._parts == other._parts
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
 def structure(
     ops: Sequence[GEOp],
     results: Sequence[SSAValue],
     is_inside: Callable[[SSAValue], bool],
     alias: Mapping[SSAValue, SSAValue] | None = None,
-) -> Hashable:
-    """Returns what is equal for ops that compute the same, whatever their operands are.
+) -> Structure:
+    """Returns the structure of ops.
 
     Args:
         ops: Producers first, constants left out; without regions.
         results: What is read outside.
-        is_inside: Whether a value is a constant that is part of the kernel.
+        is_inside: Whether a constant is part of the kernel.
         alias: What values stand for that are arguments or results of kernels in the kernel.
     """
-    numbers: dict[SSAValue, int] = {}
-    alias = alias or {}
-
-    def number(value: SSAValue) -> int:
-        return numbers.setdefault(resolved(value, alias), len(numbers))
-
+    numbers: dict[SSAValue, int] = defaultdict(count().__next__)
+    stands_for = (alias or {}).get
     found: list[Hashable] = []
     for op in ops:
-        read = tuple([(number(v), v.type, is_inside(v)) for v in operands_of(op)])
-        made = tuple([(number(v), v.type) for v in op.results])
-        found.append((op.name, read, tuple(op.properties.items()), made))
-    return tuple(found), tuple(map(number, results))
+        read = tuple([numbers[stands_for(v, v)] for v in operands_of(op)])
+        made = tuple([numbers[v] for v in op.results])
+        found.append((op.name, read, made, *op.properties.items()))
+    types = tuple([value.type for value in numbers])
+    inside = [n for v, n in numbers.items() if isinstance(v.owner, ConstantOp) and is_inside(v)]
+    return Structure((*found, types, *inside, tuple([numbers[v] for v in results])))
 
 
 def _is_constant(value: SSAValue) -> bool:

@@ -67,6 +67,8 @@ def join(one: Iterable[Piece], other: Iterable[Piece]) -> None:
     They are matched from the innermost on; what does not match is fixed.
     """
     first, second = leaves(one), leaves(other)
+    if first == second:
+        return
     while first and second:
         a, b = first.pop(), second.pop()
         if a is b:
@@ -151,7 +153,7 @@ class PieceTable:
         Raises:
             ValueError: The value has no static shape.
         """
-        if self.reader is not None and (self.reader, value) in self.loose:
+        if self.loose and self.reader is not None and (self.reader, value) in self.loose:
             key = (self.reader, value)
             if key not in self._parts:
                 self._parts[key] = self._part(self.reader, value)
@@ -183,11 +185,15 @@ class PieceTable:
 
     def same(self, one: SSAValue, other: SSAValue) -> None:
         """Says that two values of one shape are cut alike."""
+        if self._is_new(other, one):
+            return
         for a, b in zip(self.dims(one), self.dims(other), strict=True):
             join(a, b)
 
     def broadcast(self, operand: SSAValue, result: SSAValue) -> None:
         """Says that an operand is cut as the result it is broadcast to."""
+        if self._is_new(result, operand):
+            return
         own, whole = self.dims(operand), self.dims(result)
         extra = len(whole) - len(own)
         if extra < 0:
@@ -196,6 +202,21 @@ class PieceTable:
         for a, b in zip(own, whole[extra:], strict=True):
             if size_of(a) > 1:
                 join(a, b)
+
+    def consists(self, result: SSAValue, dims: list[list[Piece]]) -> None:
+        """Says what each dimension of a result consists of; their sizes agree."""
+        if result not in self.of_value:
+            self.of_value[result] = dims
+            return
+        for a, b in zip(dims, self.dims(result), strict=True):
+            join(a, b)
+
+    def _is_new(self, value: SSAValue, source: SSAValue) -> bool:
+        """Gives a value that nothing was said of the pieces of one that has its shape."""
+        if value in self.of_value or static_shape(value.type) != static_shape(source.type):
+            return False
+        self.of_value[value] = self.dims(source)
+        return True
 
     def flat(self, one: SSAValue, other: SSAValue) -> None:
         """Says that two values hold the same elements in the same order."""
@@ -208,9 +229,10 @@ class PieceTable:
         """
         first, second = self._free(one, other), self._free(other, one)
         for a in first:
+            beside: set[Piece] | None = None
             for b in second:
                 common = gcd(a.size, b.size)
-                if common == 1 or self._meet(a, b):
+                if common == 1 or b in (beside := beside or self._beside(a)):
                     continue
                 outer = [p if p.size == common else divide(p, p.size // common)[0] for p in (a, b)]
                 join(outer[:1], outer[1:])
@@ -223,13 +245,13 @@ class PieceTable:
         found = leaves(chain(*self.dims(value)))
         return [piece for piece in found if not piece.fixed and piece not in taken]
 
-    def _meet(self, a: Piece, b: Piece) -> bool:
-        """Whether a value has both of two pieces."""
-        return any(
-            a in found and b in found
-            for dims in self.of_value.values()
-            for found in [leaves(chain(*dims))]
-        )
+    def _beside(self, piece: Piece) -> set[Piece]:
+        """Returns the pieces of the values that have a piece."""
+        found = {piece}
+        for dims in {id(dims): dims for dims in self.of_value.values()}.values():
+            if piece in (own := leaves(chain.from_iterable(dims))):
+                found.update(own)
+        return found
 
 
 def size_of(dim: Sequence[Piece]) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
+from ge_dialect.ge.access import operand_at, operands_of
 from ge_dialect.ge.attention import FlashAttentionOp, RotaryEmbeddingOp
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.channel_normalization import BatchNormOp, GroupNormOp, InstanceNormOp
@@ -48,12 +49,8 @@ def relate(table: PieceTable, op: GEOp) -> None:
         ValueError: A shape is not static.
     """
     table.reader = op
-    _relate(table, op)
-    table.reader = None
-
-
-def _relate(table: PieceTable, op: GEOp) -> None:
     _rule_of(type(op))(table, op)
+    table.reader = None
 
 
 @cache
@@ -72,7 +69,7 @@ def _whole(table: PieceTable, op: GEOp) -> None:
 def _point(table: PieceTable, op: GEOp) -> None:
     for result in op.results[1:]:
         table.same(result, op.results[0])
-    for operand in op.operands:
+    for operand in operands_of(op):
         table.broadcast(operand, op.results[0])
 
 
@@ -102,9 +99,8 @@ def _reshape(table: PieceTable, op: GEOp) -> None:
 
 def _transpose(table: PieceTable, op: GEOp) -> None:
     assert isinstance(op, TransposeOp)
-    source, result = table.dims(op.input), table.dims(op.result)
-    for axis, dim in zip(op.permutation, result, strict=True):
-        join(source[axis], dim)
+    source = table.dims(op.input)
+    table.consists(op.result, [source[axis] for axis in op.permutation])
 
 
 def _broadcast(table: PieceTable, op: GEOp) -> None:
@@ -198,20 +194,23 @@ def _channels(table: PieceTable, op: GEOp) -> None:
 
 
 def _matmul(table: PieceTable, op: GEOp) -> None:
-    lhs, rhs = table.dims(op.operands[0]), table.dims(op.operands[1])
+    lhs, rhs = table.dims(operand_at(op, 0)), table.dims(operand_at(op, 1))
+    if len(rhs) == 2 <= len(lhs):
+        table.consists(op.results[0], [*lhs[:-1], rhs[-1]])
     result = table.dims(op.results[0])
     if len(lhs) < 2 or len(rhs) < 2:
         table.whole(*op.operands, *op.results)
         return
-    join(lhs[-2], result[-2])
-    join(rhs[-1], result[-1])
     fix(lhs[-1])
     fix(rhs[-2])
-    for operand in (lhs, rhs):
+    if len(rhs) > 2:
+        join(lhs[-2], result[-2])
+        join(rhs[-1], result[-1])
+    for operand in (lhs, rhs) if len(rhs) > 2 else ():
         for own, whole in zip(operand[-3::-1], result[-3::-1], strict=False):
             if size_of(own) > 1:
                 join(own, whole)
-    for zero_point in op.operands[2:]:
+    for zero_point in operands_of(op)[2:]:
         if any(leaves(dim) for dim in table.dims(zero_point)):  # one a row or a column
             table.whole(*op.operands, *op.results)
 

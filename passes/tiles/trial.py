@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING
@@ -24,53 +25,63 @@ from ge_dialect.passes.tiles.choice import (
     smallest_excess,
     tier_sizes,
 )
-from ge_dialect.passes.tiles.known import KernelSets, structure, tried_sets
+from ge_dialect.passes.tiles.known import KernelSets, Structure, structure, tried_sets
 from ge_dialect.passes.tiles.working_set import SUM_BYTES
-from ge_dialect.passes.values import resolved
 
 if TYPE_CHECKING:
     from ge_dialect.targets import Target
 
 
-_known: dict[Hashable, tuple[Excess | None]] = {}
-_MOST_KNOWN = 4096
+@dataclass(frozen=True)
+class Trial:
+    """Ops that are to become one kernel.
 
-
-def tile_excess(
-    ops: Sequence[GEOp],
-    target: Target,
-    alias: Mapping[SSAValue, SSAValue],
-    results: Collection[SSAValue] | None = None,
-) -> Excess | None:
-    """Returns why no tiles of a kernel fit on a core; None where some do, or sizes are not known.
-
-    Args:
-        ops: Producers first; constants may be among them.
-        target: Says how large the levels of memory of one core are.
-        alias: What values stand for that are arguments or results of kernels in the kernel.
-        results: Of the kernel; None for what none of the ops reads.
+    Attributes:
+        ops: Producers first, constants left out; without regions.
+        alias: What values stand for in the end that are arguments or results of kernels in it.
+        results: Of the kernel, in the order that they have in it.
+        kernel: As `structure` says.
     """
-    sizes = tier_sizes(target)
-    ops = [op for op in ops if not isinstance(op, ConstantOp)]
-    total = _bytes(ops)
-    if total is None or total <= _surely(sizes):
-        return None
-    if not any(role_of(type(op)).is_hard for op in ops):
-        return None  # elements pass in blocks
-    if results is None:
-        read = {resolved(operand, alias) for op in ops for operand in operands_of(op)}
-        given = [value for op in ops for value in op.results if value not in read]
-    else:  # in the order that they have in a kernel
-        wanted = {resolved(value, alias) for value in results}
-        given = [value for op in ops for value in op.results if value in wanted]
-    kernel = structure(ops, given, _is_short, alias)
-    key = (tuple(sizes.values()), kernel)
-    if (known := _known.get(key)) is None:
-        if len(_known) >= _MOST_KNOWN:
-            _known.clear()
-        excess = _excess(tried_sets(kernel, lambda: _block(ops, alias, given)), sizes)
-        known = _known[key] = (excess,)
-    return known[0]
+
+    ops: Sequence[GEOp]
+    alias: Mapping[SSAValue, SSAValue]
+    results: Sequence[SSAValue]
+    kernel: Structure
+
+    @classmethod
+    def of(
+        cls,
+        ops: Sequence[GEOp],
+        alias: Mapping[SSAValue, SSAValue],
+        results: Collection[SSAValue] | None = None,
+    ) -> Trial:
+        """Returns the trial of some ops, whose results are what none of them reads where that is
+        not said."""
+        stands_for = alias.get
+        if results is None:
+            read = {stands_for(v, v) for op in ops for v in operands_of(op)}
+            given = [value for op in ops for value in op.results if value not in read]
+        else:
+            wanted = {stands_for(value, value) for value in results}
+            given = [value for op in ops for value in op.results if value in wanted]
+        return cls(ops, alias, given, structure(ops, given, _is_short, alias))
+
+    def excess(self, total: int, target: Target) -> Excess | None:
+        """Returns why no tiles fit on a core; None where some do.
+
+        Args:
+            total: As `bytes_of_values` says.
+            target: Says how large the levels of memory of one core are.
+        """
+        sizes = tier_sizes(target)
+        if total <= _surely(sizes):
+            return None
+        if not any(role_of(type(op)).is_hard for op in self.ops):
+            return None  # elements pass in blocks
+        return _excess(tried_sets(self.kernel, self._block), sizes)
+
+    def _block(self) -> Block:
+        return _block(self.ops, self.alias, self.results)
 
 
 def _excess(kernel: KernelSets, sizes: Mapping[str, int]) -> Excess | None:
@@ -80,10 +91,8 @@ def _excess(kernel: KernelSets, sizes: Mapping[str, int]) -> Excess | None:
     return smallest_excess(streaming, room(streaming, sizes))
 
 
-def _bytes(ops: Sequence[GEOp]) -> int | None:
-    """Returns the bytes of all values; None where some are not known, or ops have regions."""
-    if any(op.regions for op in ops):
-        return None
+def bytes_of_values(ops: Sequence[GEOp]) -> int | None:
+    """Returns the bytes of all values that ops read and make; None where some are not known."""
     total = 0
     for value in dict.fromkeys([v for op in ops for v in (*operands_of(op), *op.results)]):
         if (size := _held_bytes(value.type)) is None:
@@ -117,8 +126,9 @@ def _block(
     ops: Sequence[GEOp], alias: Mapping[SSAValue, SSAValue], results: Collection[SSAValue]
 ) -> Block:
     """Returns a copy of the ops, which have no regions, as the body of a kernel."""
+    stands_for = alias.get
     made = {result for op in ops for result in op.results}
-    read = dict.fromkeys([resolved(v, alias) for op in ops for v in operands_of(op)])
+    read = dict.fromkeys([stands_for(v, v) for op in ops for v in operands_of(op)])
     constants = {v: v.owner for v in read if isinstance(v.owner, ConstantOp) and _is_short(v)}
     outside = [value for value in read if value not in made and value not in constants]
     block = Block(arg_types=[value.type for value in outside])
@@ -128,12 +138,12 @@ def _block(
         mapping[value] = copy.result
     for op in ops:
         copy = type(op).create(  # names and locations make no tiles
-            operands=[mapping[resolved(operand, alias)] for operand in operands_of(op)],
+            operands=[mapping[stands_for(v, v)] for v in operands_of(op)],
             result_types=[result.type for result in op.results],
             properties=op.properties,
             attributes=op.attributes,
         )
         block.add_op(copy)
         mapping.update(zip(op.results, copy.results, strict=True))
-    block.add_op(YieldOp(*(mapping[resolved(value, alias)] for value in results)))
+    block.add_op(YieldOp(*[mapping[value] for value in results]))
     return block

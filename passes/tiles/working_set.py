@@ -185,7 +185,12 @@ class WorkingSet:
             found += turns
             if one.windows:
                 found += self._overlap(one, size, tiles)
-        return found + sum(self._held_bytes(one, tiles) for one in self._shared)
+        for size, loops in self._held_sizes:
+            turns = size
+            for loop in loops:
+                turns *= trips[loop]
+            found += turns
+        return found
 
     @cached_property
     def steps(self) -> int:
@@ -203,11 +208,17 @@ class WorkingSet:
         """The values in L2."""
         return [one for one in self.held if one.tier == SHARED_TIER]
 
-    def _held_bytes(self, one: Held, tiles: Sequence[int]) -> int:
-        """The bytes of a value in L2 that turns of loops which do not cut it read."""
-        outer = set(range(len(self.extents))) - self.inner
-        turns = prod(self.trips(loop, tiles) for loop in outer - {*one.loops})
-        return one.width * one.base * prod(self.extents[loop] for loop in one.loops) * turns
+    @cached_property
+    def _held_sizes(self) -> Sequence[tuple[int, Sequence[int]]]:
+        """The bytes of the values in L2, and the loops which do not cut them and read them."""
+        outer = [loop for loop in range(len(self.extents)) if loop not in self.inner]
+        return [
+            (
+                one.width * one.base * prod(self.extents[loop] for loop in one.loops),
+                [loop for loop in outer if loop not in one.loops],
+            )
+            for one in self._shared
+        ]
 
     def _overlap(self, one: Held, size: int, tiles: Sequence[int], l2_bytes: int = 0) -> int:
         """The bytes of an operand that two tiles beside each other read, where `l2_bytes` do not

@@ -235,7 +235,7 @@ class Chooser:
 
     def _read_again(self, group: Group) -> int:
         """Returns the bytes that tiles of one group read more than once."""
-        return fit(ops_of(group), self.target, self.groups.alias).read_again
+        return fit(ops_of(group), self.target, self.groups.stands_for).read_again
 
     def _fit(self, first: Group, last: Group) -> Fit:
         written = _written(first, last, self.groups)
@@ -250,7 +250,7 @@ class Chooser:
         ops = first.leaves | last.leaves | first.views | last.views
         ordered = [ops[place] for place in sorted(ops)]
         written = _written(first, last, self.groups)
-        return fit_in_tiles(ordered, self.target, self.groups.alias, written)
+        return fit_in_tiles(ordered, self.target, self.groups.stands_for, written)
 
     def _slower(self, pair: _Pair, found: Fit) -> Refusal | None:
         """Few tiles keep few cores busy: fewer bytes do not pay for that always."""

@@ -98,7 +98,8 @@ class Groups:
         outside: Values that the terminator or a foreign op reads.
         root: The value whose bytes a view has.
         copied: Where the results of `again` are made.
-        alias: What arguments and results of kernels stand for.
+        alias: What arguments and results of kernels stand for, outside or inside of one.
+        stands_for: The same, as far as it leads.
         sizes: Bytes of values.
         positions: Where values are made.
     """
@@ -117,6 +118,7 @@ class Groups:
     views: dict[int, GEOp] = field(default_factory=dict[int, GEOp])
     copied: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     alias: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    stands_for: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     sizes: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     positions: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     effects: Group | None = None
@@ -194,14 +196,18 @@ class Groups:
             return ({position: op} if isinstance(op, GEOp) else {}), position
         leaves: dict[int, GEOp] = {}
         for argument, value in zip(op.body.block.args, op.arguments, strict=True):
-            self.alias[argument] = value
+            self._name(argument, value)
         for inner in op.body.block.ops:
             if isinstance(inner, GEOp) and not isinstance(inner, ConstantOp):
                 position += 1
                 leaves[position] = inner
         for result, value in zip(op.results, yield_of(op.body).arguments, strict=True):
-            self.alias[result] = value
+            self._name(result, value)
         return leaves, position
+
+    def _name(self, value: SSAValue, other: SSAValue) -> None:
+        self.alias[value] = other
+        self.stands_for[value] = self.stands_for.get(other, other)
 
     def _read(self, group: Group, op: Operation, index: int, value: SSAValue) -> None:
         while (found := self.root.get(value)) is not None:

@@ -60,7 +60,7 @@ def groups_of(
 
 
 def _is_short(group: Group, groups: Groups, target: Target) -> bool:
-    found = fit_in_tiles(ops_of(group), target, groups.alias, list(group.writes))
+    found = fit_in_tiles(ops_of(group), target, groups.stands_for, list(group.writes))
     return found.shortage is not None
 
 

@@ -50,7 +50,9 @@ class Signatures:
         self, op: GEOp, local: dict[SSAValue, int], alias: dict[SSAValue, SSAValue]
     ) -> Hashable:
         operands = operands_of(op)
-        wires = [local.setdefault(alias.get(v, v), len(local)) for v in operands]
+        # What is read is known by the name it has outside, were it the result of a kernel.
+        names = [v if v in local else alias.get(v, v) for v in operands]
+        wires = [local.setdefault(v, len(local)) for v in names]
         types = [self._attribute(v.type) for v in operands]
         for result in op.results:
             local[result] = len(local)
