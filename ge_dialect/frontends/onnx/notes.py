@@ -22,7 +22,7 @@ _LOW_BITS = 0x7F
 
 # How an entry of `metadata_props` begins, or a long `doc_string`; and how many bytes of nodes are
 # looked through for one.
-_NOTE = re.compile(rb"\x4a[\x80-\xff]?[\x00-\x7f]\x0a|\x32[\x80-\xff][\x01-\x7f]")
+_NOTE = re.compile(rb"\x4a[\x80-\xff]{0,3}[\x00-\x7f]\x0a|\x32[\x80-\xff]{1,3}[\x01-\x7f]")
 _SAMPLE = 1 << 14
 
 

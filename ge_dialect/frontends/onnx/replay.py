@@ -167,8 +167,8 @@ class Replayer:
             op = type(like).create(
                 operands=_values(made.operands, values),
                 result_types=[result.type for result in like.results],
-                properties=dict(like.properties),
-                attributes=dict(like.attributes),
+                properties=like.properties,
+                attributes=like.attributes,
             )
             self.builder.append(op)
             results += op.results

@@ -85,7 +85,7 @@ def _kinds_of(
     """Returns the kind of each node, given the names of what it reads and makes."""
     attributes = [some and some[:] for some in [node.attribute for node in nodes]]
     written = [tuple(map(_plain_text, some)) if some else () for some in attributes]
-    counts = [len(some) for some in inputs]
+    counts = map(len, inputs)
     wanted = [tuple(map(bool, names)) if "" in names else len(names) for names in outputs]
     called = [node.op_type for node in nodes], [node.domain for node in nodes]
     rests = zip(*called, [node.overload for node in nodes], counts, wanted, strict=True)

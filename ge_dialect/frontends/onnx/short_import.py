@@ -135,7 +135,7 @@ class ShortImporter:
         loaded, skipped = importer.loaded, layers.skipped_items
         declared, rows = DeclaredValues(loaded.bare.graph, loaded.unread), loaded.nodes
         for index, (row, item) in enumerate(zip(rows, layers.positions, strict=True)):
-            if item in skipped:
+            if item is not None and item in skipped:
                 continue
             if item == skipped.stop:
                 self._hand_on()

@@ -61,6 +61,7 @@ _TYPED_FIELDS: dict[str, dict[int, str]] = {
 
 _DATA_FIELDS = frozenset((*_TYPED_FIELDS, "raw_data"))
 _PLACE_FIELDS = _DATA_FIELDS | {"external_data", "data_location"}
+_NOT_RAW = _PLACE_FIELDS - {"raw_data"}
 
 
 def packed_bytes(data_type: int, dims: Sequence[int]) -> int:
@@ -144,6 +145,11 @@ class TensorReader:
             self._check_strings(tensor)
             return
         expected = self._packed_bytes(tensor)
+        is_small = "raw_data" in present and expected <= self.threshold
+        if is_small and present.isdisjoint(_NOT_RAW) and len(tensor.raw_data) == expected:
+            if keep:
+                self.weights[key] = MemoryWeight(tensor.raw_data)
+            return  # it is in its form
         weight = self._find(tensor, present & _DATA_FIELDS, key, expected)
         if weight.length != expected:
             raise GEError(
