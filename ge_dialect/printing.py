@@ -8,9 +8,10 @@ both signs as one splat.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from io import StringIO
+from types import MappingProxyType
 from typing import Any, TypeGuard, cast
 
 from xdsl.dialects.builtin import (
@@ -43,7 +44,12 @@ class ExactPrinter(Printer):
     """xDSL's printer, but for floats: decimal where finite, else the constant's bytes in quotes.
 
     A property that is infinite or NaN is its bits, which `float_text` reads.
+
+    Attributes:
+        stored: Where weights are in the file that the text is for, in bytes; by identity.
     """
+
+    stored: Mapping[int, int] = MappingProxyType({})
 
     def print_op(self, op: Operation) -> None:
         """Prints an op; one that knows its text by itself at once."""
@@ -228,15 +234,23 @@ def location_text(location: Attribute) -> str:
     return f"loc(fused[{quoted_list(names)}])" if fused else f"loc({quoted(names[0])})"
 
 
-def exact_text(module: Operation, *, generic: bool = False, locations: bool = False) -> str:
+def exact_text(
+    module: Operation,
+    *,
+    generic: bool = False,
+    locations: bool = False,
+    stored: Mapping[int, int] | None = None,
+) -> str:
     """Returns the text of a module that parses back to the same bits.
 
     Args:
         module: Any op.
         generic: In the generic form, which MLIR's own tools read.
         locations: With the places that ops come from.
+        stored: As of `ExactPrinter`.
     """
     printer = _TextPrinter(StringIO(), print_generic_format=generic, print_debuginfo=locations)
+    printer.stored = printer.stored if stored is None else stored
     printer.print_op(module)
     return "".join([*printer.pieces, "\n"])
 

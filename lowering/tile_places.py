@@ -122,8 +122,10 @@ def _tiling(
     for one in kernel.held:
         place = placed[one.owner]
         cuts = tuple(
-            tuple((numbers[loop], stride) for loop, stride in dim if loop in numbers)
-            for dim in one.dims
+            [
+                tuple([(numbers[loop], stride) for loop, stride in dim if loop in numbers])
+                for dim in one.dims
+            ]
         )
         halos = [halo if cut else None for cut, halo in zip(cuts, one.halos, strict=False)]
         kept_halos = tuple(halos) if any(halos) else ()

@@ -221,11 +221,21 @@ class WeightAttr(Data[NamedWeight]):
         return NamedWeight(name, weight)
 
     def print_parameter(self, printer: Printer) -> None:
-        printer.print_string(self.parameter_text())
+        from ge_dialect.printing import ExactPrinter
 
-    def parameter_text(self) -> str:
-        """Returns what `print_parameter` prints."""
+        stored = printer.stored.get(id(self)) if isinstance(printer, ExactPrinter) else None
+        printer.print_string(self.parameter_text(stored))
+
+    def parameter_text(self, stored: int | None = None) -> str:
+        """Returns what `print_parameter` prints.
+
+        Args:
+            stored: Where the bytes are in the file that holds the text as well, which has no path
+                then; None for where they are now.
+        """
         name, weight = quoted(self.data.name), self.data.weight
+        if stored is not None:
+            return f'<{name}, "", {stored}, {weight.length}>'
         if isinstance(weight, MemoryWeight | ElidedWeight):
             return f"<{name}, memory, {quoted(weight.digest)}, {weight.length}>"
         path = quoted(weight.path) if weight.path else '""'

@@ -170,7 +170,8 @@ class WeightOp(PlacedOp):
             return None
         value: Any = self.properties["value"]
         (result,) = self.results
-        return f" {value.parameter_text()}{place} : {printer.text_of(result.type)}"
+        held = value.parameter_text(printer.stored.get(id(value)))
+        return f" {held}{place} : {printer.text_of(result.type)}"
 
     def verify_(self) -> None:
         super().verify_()

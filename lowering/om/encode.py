@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
@@ -10,9 +10,8 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.ge.attributes import ElidedWeight, NamedWeight, WeightAttr
+from ge_dialect.ge.attributes import ElidedWeight, WeightAttr
 from ge_dialect.ge.constants import ConstantOp
-from ge_dialect.ge.types import made_of
 from ge_dialect.ge_exec import ArenaOp, PlanOp
 from ge_dialect.ge_exec.memory import offset_of
 from ge_dialect.lowering.om.checksum import ATTRIBUTE, packed_checksum, wants_checksum
@@ -57,8 +56,8 @@ def _write(module: ModuleOp, plans: Sequence[PlanOp], path: str, checksum: bool)
         check_offsets(one, offsets)
     wanted = wants_checksum(module, packed.size, checksum)
     found = packed_checksum(packed) if wanted else None
-    with relative_weights(holders, offsets), with_checksum(module, found):
-        text = plan_text(module)
+    with with_checksum(module, found):
+        text = plan_text(module, {id(attr): offsets[id(op)] for op, attr in holders})
     target = attached_target(module)
     name = model_name(module)
     model = om_model(plan, name, packed.size, None if target is None else target.name)
@@ -153,21 +152,6 @@ def check_offsets(plan: PlanOp, offsets: dict[int, int]) -> None:
 
 
 @contextmanager
-def relative_weights(
-    holders: list[tuple[Operation, WeightAttr]], offsets: dict[int, int]
-) -> Generator[None]:
-    """Makes every weight a range of the file being written (path ""), and back again."""
-    for op, attr in holders:
-        source = WeightSource("", offsets[id(op)], attr.data.length)
-        op.properties["value"] = made_of(WeightAttr, data=NamedWeight(attr.data.name, source))
-    try:
-        yield
-    finally:
-        for op, attr in holders:
-            op.properties["value"] = attr
-
-
-@contextmanager
 def with_checksum(module: ModuleOp, checksum: str | None) -> Generator[None]:
     """Gives a module the checksum of the weights being written, and takes it away again."""
     before = dict(module.attributes)
@@ -180,6 +164,11 @@ def with_checksum(module: ModuleOp, checksum: str | None) -> Generator[None]:
         module.attributes = before
 
 
-def plan_text(module: ModuleOp) -> str:
-    """Returns the text of a module as a plan holds it: custom form, with locations."""
-    return exact_text(module, locations=True)
+def plan_text(module: ModuleOp, stored: Mapping[int, int] | None = None) -> str:
+    """Returns the text of a module as a plan holds it: custom form, with locations.
+
+    Args:
+        module: With a plan.
+        stored: By identity of weights, where they are in the file; those have no path.
+    """
+    return exact_text(module, locations=True, stored=stored)

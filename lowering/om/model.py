@@ -172,7 +172,7 @@ def _check_const(op: OmOp, weight_size: int) -> Iterator[str]:
     value = op.attrs.get("value")
     if not isinstance(value, OmWeight):
         yield f"expected 'value' of '{op.name}' to be a weight"
-    elif len(op.output_descs) != 1 or op.output_descs[0] != value.tensor:
+    elif op.output_descs != (value.tensor,):
         yield f"expected '{op.name}' to have its 'value' as its result"
     elif not value.data and (value.offset < 0 or value.offset + value.size > weight_size):
         yield (
