@@ -84,6 +84,11 @@ _IR: tuple[type, ...] = tuple(
 _SOUND: set[type] = set()
 """Classes of attributes that are known to be of one of the two kinds."""
 
+_UNCHECKED: set[type] = set()
+"""Those of them that check nothing."""
+
+_NO_CHECKS = vars(Attribute)["_verify"], Attribute.verify
+
 
 def quicken_ir() -> None:
     """Makes the methods cheaper; to be called once, before there is much IR."""
@@ -343,10 +348,14 @@ _erase_read_value = SSAValue.erase
 
 
 def _check_attribute(self: Attribute) -> None:
-    """As `Attribute.__post_init__`: `_verify` is what a class adds to it."""
+    """As `Attribute.__post_init__`: `_verify` is what a class adds to it, and `verify`."""
+    kind: Any = type(self)
+    if kind in _UNCHECKED:
+        return
     self._verify()  # pyright: ignore[reportPrivateUsage]  # of the same class in xDSL
-    kind: type = type(self)
     if kind not in _SOUND:
         if not isinstance(self, Data | ParametrizedAttribute):
             raise TypeError("Attributes should only be Data or ParametrizedAttribute")
         _SOUND.add(kind)
+        if (kind._verify, kind.verify) == _NO_CHECKS:
+            _UNCHECKED.add(kind)
