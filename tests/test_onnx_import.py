@@ -16,6 +16,7 @@ from ge_dialect.frontends.onnx.promote import promote
 from ge_dialect.ge.attributes import SymbolAttr
 from ge_dialect.ge.constants import array_constant
 from ge_dialect.ge.structure import HostCallOp
+from ge_dialect.ge.types import element_type_of
 from ge_dialect.interpreters.functions import run_function
 from ge_dialect.locations import location_names
 from tests.onnx_models import (
@@ -166,6 +167,15 @@ def test_a_host_call_is_promoted_once_its_operands_are_constant():
     assert names_of(module) == ["ge.slice"]
     (found,) = run_function(module, [A, np.array([1]), np.array([2])])
     np.testing.assert_array_equal(found, A[1:2])
+
+
+def test_a_node_that_cannot_be_spelled_out_keeps_its_own_type():
+    """Sizes that nothing relates cannot be broadcast: that index is of another type."""
+    inputs = {"x": ("float32", ("a", 4, 8)), "u": ("float32", ("b", 1, 8)), "w": ("int64", ("c",))}
+    module = imported(model([node("TensorScatter", "x", "u", "w")], inputs, ["y"], opset=24))
+    call = ops_of(module)[-1]
+    assert isinstance(call, HostCallOp)
+    assert str(element_type_of(call.results[0])) == "f32"
 
 
 def test_narrow_integers_are_unpacked():

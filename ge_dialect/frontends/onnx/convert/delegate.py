@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from xdsl.ir import SSAValue
 
-from ge_dialect.frontends.onnx.convert.node import AttrValue, Node, converters
+from ge_dialect.frontends.onnx.convert.node import AttrValue, Node, OnHost, converters
 from ge_dialect.ge.types import MaybeDim, value_shape
 
 OPSET = 21
@@ -38,7 +38,10 @@ def apply(
         attributes=attributes,
         used=(True,),
     )
-    return converters()[op_type](inner)[0]
+    try:
+        return converters()[op_type](inner)[0]
+    except OnHost as refusal:  # its types are those of another operator
+        raise OnHost(f"{op_type}: {refusal}") from refusal
 
 
 def positions(node: Node, value: SSAValue, axis: int) -> SSAValue:
