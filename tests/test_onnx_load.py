@@ -18,6 +18,7 @@ from onnx import TensorProto, helper, numpy_helper
 from ge_dialect.diagnostics import GEError
 from ge_dialect.frontends.onnx.importer import import_onnx
 from ge_dialect.frontends.onnx.load import LoadedModel, load_onnx, load_proto
+from ge_dialect.frontends.onnx.notes import notes_of
 from ge_dialect.frontends.onnx.tensors import packed_bytes
 from ge_dialect.frontends.onnx.wire import strip
 from ge_dialect.weights import MemoryWeight, WeightSource
@@ -197,6 +198,52 @@ def test_notes_of_nodes_are_left_out(sizes: list[tuple[int, int, int]], describe
             node.ClearField("doc_string")
     model.graph.ClearField("value_info")
     assert found == model
+
+
+def notes_by_hand(data: bytes, start: int, end: int) -> int:
+    """As `notes_of`, of one node, field by field."""
+    position, notes = start, end
+    while position < end:
+        tag, length, begin = data[position], data[position + 1], position + 2
+        if length > 127:
+            length, begin = length - 128 + (data[begin] << 7), begin + 1
+        is_note = tag in (0x32, 0x4A)
+        if tag not in (0x0A, 0x12, 0x1A, 0x22, 0x2A, 0x32, 0x3A, 0x42, 0x4A):
+            return -1
+        if data[position + 1] > 127 and data[position + 2] > 127:
+            return -1
+        if notes < end and not is_note:
+            return -1
+        if is_note and notes == end:
+            notes = position
+        position = begin + length
+    return notes if position == end else -1
+
+
+FIELDS = st.lists(
+    st.tuples(
+        st.sampled_from([1, 2, 3, 4, 5, 7, 8]) | st.sampled_from([6, 9, 9, 10]),
+        st.integers(0, 300) | st.just(0),
+        st.sampled_from([2, 2, 2, 2, 2, 2, 2, 0]),
+    ),
+    max_size=8,
+)
+
+
+@given(st.lists(FIELDS, min_size=1, max_size=6), st.integers(-2, 2), st.booleans())
+def test_notes_are_where_each_node_by_itself_has_them(
+    nodes: list[list[tuple[int, int, int]]], cut: int, is_long: bool
+):
+    data, spans = b"", list[tuple[int, int]]()
+    for fields in nodes:
+        start = len(data)
+        for number, length, wire in fields:
+            size = bytes((length & 127 | 128, length >> 7)) if length > 127 else bytes((length,))
+            data += bytes((number << 3 | wire,)) + size + b"\x0a" * length
+        data += b"\x0a\x80\x80\x01" if is_long else b""
+        spans.append((start, max(start, len(data) + cut)))
+    data += b"\0" * 600
+    assert notes_of(data, spans) == [notes_by_hand(data, *span) for span in spans]
 
 
 def test_types_of_values_are_read_when_they_are_asked_for(tmp_path: Path):

@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TypeAlias
 
 from ge_dialect.diagnostics import GEError
@@ -31,6 +32,8 @@ _MAX_FIELDS = 4_000_000
 # Smaller files have no more fields, each of two bytes at least: behind the last big tensor the
 # framing is left to protobuf.
 _MAX_UNSEEN = 2 * _MAX_FIELDS
+# How many nodes are looked through for notes at once.
+_AT_ONCE = 4096
 
 # A varint holds 7 bits a byte, in at most 10 bytes.
 _LOW_BITS, _MAX_SHIFT = 0x7F, 70
@@ -137,6 +140,9 @@ def check_framing(data: Bytes, name: str) -> None:
 _Piece: TypeAlias = bytes | range
 """Bytes, or where they are in the file."""
 
+_Node: TypeAlias = tuple[int, int, int]
+"""Where the content of a node begins and ends, and where its notes begin, as `notes_of` tells."""
+
 
 @dataclass
 class _Scanner:
@@ -147,6 +153,7 @@ class _Scanner:
     ranges: list[RawRange] = field(default_factory=list[RawRange])
     value_info: list[_Piece] = field(default_factory=list["_Piece"])
     is_noted: bool | None = None
+    ahead: dict[int, _Node] = field(default_factory=dict[int, "_Node"])
     fields: int = 0
     candidate: int = -1
 
@@ -216,12 +223,12 @@ class _Scanner:
 
     def nodes(self, start: int, end: int, copied: int, pieces: list[_Piece]) -> tuple[int, int]:
         """As `run`, of nodes; their notes are left out."""
-        if self.is_noted is None:
-            self.is_noted = seem_noted(self.data, start, end)
         position = start
-        for content, after in self.short_fields(start, end, _NODE):
+        while (
+            node := self.ahead.pop(position, None) or self.look_ahead(position, end)
+        ) is not None:
+            content, after, notes = node
             self.fields += 1
-            notes = notes_of(self.data, content, after) if self.is_noted else after
             if notes < 0 or notes - content > self.threshold:
                 break  # it may hold a big tensor
             if notes < after:
@@ -231,6 +238,19 @@ class _Scanner:
                 copied = after
             position = after
         return position, copied
+
+    def look_ahead(self, start: int, end: int) -> _Node | None:
+        """Looks through some nodes at once; returns the first one, None where there is none."""
+        nodes = list(islice(self.short_fields(start, end, _NODE), _AT_ONCE))
+        if not nodes:
+            return None
+        if self.is_noted is None:
+            self.is_noted = seem_noted(self.data, start, end)
+        contents, ends = zip(*nodes, strict=True)
+        notes = notes_of(self.data, nodes) if self.is_noted else ends
+        starts = (start, *ends[:-1])
+        self.ahead = dict(zip(starts, zip(contents, ends, notes, strict=True), strict=True))
+        return self.ahead.pop(start)
 
     def short_fields(self, start: int, end: int, tag: int) -> Iterator[tuple[int, int]]:
         return short_fields(self.data, start, end, tag, _MAX_FIELDS - self.fields)
