@@ -11,6 +11,9 @@ import pytest
 from onnx import helper, numpy_helper
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.frontends.onnx.convert import find_converter
+from ge_dialect.frontends.onnx.convert.node import converters
+from ge_dialect.frontends.onnx.convert.since import COMPLETE_FROM, SINCE
 from ge_dialect.frontends.onnx.load import load_proto
 from ge_dialect.ge.structure import HostCallOp
 from ge_dialect.interpreters.functions import run_function
@@ -237,13 +240,26 @@ def test_misfits_say_what_the_old_form_wants(
     assert words in str(caught.value)
 
 
-@pytest.mark.parametrize(("op_type", "opset", "since"), [("EyeLike", 8, 9), ("Acosh", 8, 9)])
+@pytest.mark.parametrize(
+    ("op_type", "opset", "since"), [("EyeLike", 8, 9), ("Acosh", 6, 9), ("Det", 10, 11)]
+)
 def test_an_operator_that_came_later_is_no_operator_of_the_opset(
     op_type: str, opset: int, since: int
 ):
     words = f"'ai.onnx::{op_type}' is no operator of opset {opset}, only from {since} on"
     with pytest.raises(GEError, match=words):
         imported(model([node(op_type, "x")], X, ["y"], opset=opset))
+
+
+def test_the_opsets_that_operators_came_with_are_those_of_onnx():
+    find_converter("", "Add")
+    versions = {
+        name: min(
+            (one for one in range(1, 40) if onnx.defs.has(name, one, "")), default=COMPLETE_FROM
+        )
+        for name in converters()
+    }
+    assert {name: one for name, one in versions.items() if one > COMPLETE_FROM} == SINCE
 
 
 def test_layer_norms_came_before_onnx_had_them():

@@ -12,6 +12,7 @@ import onnx.defs
 from ge_dialect.diagnostics import GEError
 from ge_dialect.frontends.onnx.convert import find_converter
 from ge_dialect.frontends.onnx.convert.control import CONTROL
+from ge_dialect.frontends.onnx.convert.since import COMPLETE_FROM, SINCE
 from ge_dialect.frontends.onnx.rows import NodeKind, NodeRow, kinds_of, rows_of
 from ge_dialect.frontends.onnx.validate import domain_of, has_subgraphs, node_label
 from ge_dialect.ge.host import callee_of
@@ -24,6 +25,7 @@ _BLOCKED_HINT = (
     "give the model before ONNX Runtime optimised it, or as it saves it at level 'extended': at "
     "'all' weights lie as one machine wants them"
 )
+_ONNX = ("", "ai.onnx.ml")
 _EARLY = frozenset({"LayerNormalization"})
 """Operators that files hold from before ONNX had them: ONNX Runtime wrote, and takes, them so."""
 _TRAINING = ("ai.onnx.preview.training::Gradient",)
@@ -46,7 +48,8 @@ def _reason(node: onnx.NodeProto, opset: Mapping[str, int]) -> str | None:
         return None
     body, version = has_subgraphs(node), opset.get(domain, 1)
     if not body and find_converter(domain, node.op_type) is not None:
-        return _early_reason(node.op_type, version, domain)
+        early = _is_early(node.op_type, version, domain)
+        return _early_reason(node.op_type, version, domain) if early else None
     try:
         schema = onnx.defs.get_schema(node.op_type, version, domain)
     except onnx.defs.SchemaError:
@@ -61,11 +64,16 @@ def _reason(node: onnx.NodeProto, opset: Mapping[str, int]) -> str | None:
     return None
 
 
+def _is_early(op_type: str, version: int, domain: str) -> bool:
+    """Whether an operator with a converter may be younger than the version a model asks for."""
+    if domain not in _ONNX or op_type in _EARLY:
+        return False
+    return bool(domain) or version < COMPLETE_FROM or SINCE.get(op_type, 0) > version
+
+
 def _early_reason(op_type: str, version: int, domain: str) -> str | None:
     """Says that an operator came to ONNX later than the version a model asks for."""
-    if onnx.defs.has(op_type, version, domain) or op_type in _EARLY:
-        return None
-    if not onnx.defs.has(op_type, domain):  # nothing of ONNX's
+    if onnx.defs.has(op_type, version, domain) or not onnx.defs.has(op_type, domain):
         return None
     since = next(one for one in count(version) if onnx.defs.has(op_type, one, domain))
     return f"is no operator of opset {version}, only from {since} on"
