@@ -187,6 +187,8 @@ def test_indices_of_gather_elements_may_be_short(
     node = helper.make_node("GatherElements", ["a", "b"], ["c"], axis=1)
     (found,) = evaluate(call(node, x, indices), [x, indices])
     np.testing.assert_array_equal(found, x[:1, [39, 2]])
+    with pytest.raises(InterpretationError, match=r"'ai\.onnx::GatherElements' failed"):
+        evaluate(call(node, x, indices), [x, indices + 1])
 
 
 def test_attributes_and_version_reach_the_reference() -> None:

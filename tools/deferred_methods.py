@@ -29,8 +29,8 @@ INIT_WRITER = "_init_fn"
 """What writes an `__init__`, from its fields, and gives it to `COMPILER`."""
 
 PLAIN_CALLS = 10
-"""A class that is made more often than this in a small compilation is made thousands of times in a
-large one."""
+"""Calls after which an `__init__` is compiled: a class that is made this often in a small
+compilation is made far more often in a large one."""
 
 
 def defer_methods() -> None:

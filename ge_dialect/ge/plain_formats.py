@@ -1,8 +1,8 @@
 """Assembly formats of the plainest kind, printed without xDSL's reader of formats.
 
-That takes half a millisecond for each format, and bodies of kernels are made of some twenty kinds
-of ops, printed a few times each. A plain format has operands, properties behind keywords and the
-types at its end, as most ops of `ge` do:
+To read a format takes longer than to print the few ops of a plan that have it: bodies of kernels
+are made of many kinds of ops. A plain format has operands, properties behind keywords and the types
+at its end, as most ops of `ge` do:
 
     $input (`scale` $scale^)? `axis` $axis attr-dict `:` functional-type(operands, results)
 

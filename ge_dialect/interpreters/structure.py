@@ -37,20 +37,21 @@ def host_call(op: HostCallOp, arguments: tuple[Value, ...]) -> tuple[Value, ...]
     given = dict(zip(slots, arguments, strict=True))
     if (evaluate := CONTAINER_OPS.get(name)) is not None:
         return (evaluate(op, [given.get(slot) for slot in range(len(slots) + len(absent))]),)
-    if name == _GATHER_ELEMENTS:
-        # Indices may be shorter than the data; onnx.reference refuses them, or reads one a row.
-        axis = int_attr(op, "axis", 0)
-        return (gather_elements(given[0], given[1], axis=axis),)
     feeds = {f"x{slot}": value for slot, value in given.items()}
     if name == _NON_MAX_SUPPRESSION:
         # Its limits may be scalars; onnx.reference indexes them.
         feeds |= {name: feeds[name].reshape(-1) for name in ("x2", "x3", "x4") if name in feeds}
     types = tuple(argument.type for argument in op.arguments)
+    values: list[Any]
     try:
-        evaluator = _evaluator(
-            name, op.version.value.data, op.attrs, absent, types, len(op.results)
-        )
-        values: list[Any] = cast(Any, evaluator).run(None, feeds)
+        if name == _GATHER_ELEMENTS:
+            # Indices may be shorter than the data; onnx.reference refuses them, or reads one a row.
+            values = [gather_elements(given[0], given[1], axis=int_attr(op, "axis", 0))]
+        else:
+            evaluator = _evaluator(
+                name, op.version.value.data, op.attrs, absent, types, len(op.results)
+            )
+            values = cast(Any, evaluator).run(None, feeds)
     except Exception as error:  # ONNX raises whatever the implementation of the op does
         raise InterpretationError(f"'{name}' failed in onnx.reference: {error}") from error
     return tuple(

@@ -1,7 +1,7 @@
 """The operator sets that operators with a converter came with.
 
-`onnx.defs` knows it too, but makes all of its schemas to say so, which takes as long as a small
-compilation. Source: ONNX, "Operator Changelog".
+`onnx.defs` knows it too, but makes the schemas of all operators before it says so, in every
+process. Source: ONNX, "Operator Changelog".
 """
 
 from __future__ import annotations
