@@ -8,9 +8,10 @@ or to parameters of one type, which may differ.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 from operator import eq
 from typing import NamedTuple, TypeAlias
@@ -19,7 +20,7 @@ Place: TypeAlias = tuple[int, int]
 """Block of a run, and position of an item in it; or number of a parameter of it."""
 
 KEPT = 2
-"""Blocks that are optimised: the first and the last, which are compared."""
+"""Blocks that are optimised: the first and the last, or what there is of it, which are compared."""
 
 
 class Outside(NamedTuple):
@@ -85,18 +86,25 @@ class Repeats:
         start: The first item of the first block.
         period: Items a block.
         count: Blocks.
+        missing: Items that the last block lacks at its end.
         parameters: For each outer value of its own: the block, and which one it is there.
     """
 
     start: int
     period: int
     count: int
+    missing: int = 0
     parameters: dict[int, Place] = field(default_factory=dict[int, Place])
 
     @property
     def length(self) -> int:
         """Items of all blocks."""
-        return self.period * self.count
+        return self.period * self.count - self.missing
+
+    def items_of(self, number: int) -> range:
+        """Returns the items of a block."""
+        begin = self.start + number * self.period
+        return range(begin, min(begin + self.period, self.start + self.length))
 
     @property
     def skipped(self) -> range:
@@ -112,25 +120,30 @@ class Repeats:
 _NONE = Repeats(0, 1, 0)
 
 
-def find_repeats(items: Items, least_repeats: int) -> Repeats | None:
+def find_repeats(items: Items, least_repeats: int, *, close: bool = True) -> Repeats | None:
     """Returns the longest run of equal blocks, or None.
 
     Args:
         items: Of the sequence.
         least_repeats: Of fewer equal blocks nothing is returned. One may be missing in the run:
             half of it stays before, half behind.
+        close: Whether little is left over of what repeats: blocks begin where that does, and half a
+            block or more at its end is the last one. Else half a block at least is left over around
+            the blocks, so that the first one follows on items like those that the others follow on,
+            and items like those of a block follow on the last.
     """
     best = _NONE
-    for candidate in _candidates(items, least_repeats):
-        if candidate.length > best.length:
-            run = _Wiring(items, candidate).longest()
+    for start, period, length in _candidates(items, least_repeats):
+        if length > best.length:
+            run = _Wiring(items, _placed(items, start, period, length, close)).longest(close)
             if run.length > best.length:
                 best = run
     return best if best.count >= max(least_repeats - 1, KEPT + 1) else None
 
 
-def _candidates(items: Items, least: int) -> list[Repeats]:
-    """Returns runs by kinds alone, the most regular ones first."""
+def _candidates(items: Items, least: int) -> Iterable[tuple[int, int, int]]:
+    """Returns stretches of items that repeat by kinds alone: start, period and length of each, the
+    most regular ones first."""
     kinds = items.kinds
     where: dict[int, list[int]] = defaultdict(list)
     for position, kind in enumerate(kinds):
@@ -152,19 +165,22 @@ def _candidates(items: Items, least: int) -> list[Repeats]:
             position = again.find(0, start)
             found.setdefault((start, period, position + period - start))
             start = again.find(enough, position)
-    return [_centred(items, *one) for one in found]
+    return found
 
 
-def _centred(items: Items, start: int, period: int, length: int) -> Repeats:
-    """Returns blocks in the middle of a stretch of items whose kinds repeat.
+def _placed(items: Items, start: int, period: int, length: int, close: bool) -> Repeats:
+    """Returns blocks in a stretch of items whose kinds repeat.
 
-    Half a block at least is left over, so that the first block follows on items like those that the
-    others follow on, and items like those of a block follow on the last. Where blocks begin is near
-    the middle of what is left over: where no parameter is read on both sides, and fewest values.
+    Where they begin is near the middle of what is left over: where no parameter is read on both
+    sides, and fewest values.
     """
     spare = length % period
     if 2 * spare < period:
-        spare += period
+        spare += 0 if close else period
+    elif close:
+        return Repeats(start, period, length // period)
+    if not spare:
+        return Repeats(start, period, length // period)
     first = start + period  # the second block shows what is alive there in all
     widths = [0] * (spare + 1)
     for begin, end, weight in _lives(items, range(start, start + min(4 * period, length))):
@@ -200,8 +216,12 @@ class _Wiring:
     items: Items
     run: Repeats
 
-    def longest(self) -> Repeats:
-        """Returns the longest part of the run whose blocks are wired alike, with its parameters."""
+    def longest(self, close: bool) -> Repeats:
+        """Returns the longest part of the run whose blocks are wired alike, with its parameters.
+
+        Args:
+            close: Whether half a block or more that follows on the run is the last one.
+        """
         best = (0, 0)
         start = 1
         known: Sequence[str | None] | None = None
@@ -217,32 +237,46 @@ class _Wiring:
             start = self.run.start + first * self.run.period
             alike = Repeats(start, self.run.period, max(best[1] - first, 0))
             if alike.count and self._begins_alike(alike, wiring):
+                alike = self._with_rest(alike, wiring) if close else alike
                 if self._note_parameters(alike, wiring):
                     return alike
-                alike.parameters.clear()
         return _NONE
+
+    def _with_rest(self, run: Repeats, wiring: Sequence[str | None]) -> Repeats:
+        """Returns a run with what follows on it as the last block, if that is half of one or more
+        and is wired alike."""
+        kinds, more = self.items.kinds, Repeats(run.start, run.period, run.count + 1)
+        last = more.items_of(run.count)
+        before = last.start - run.period
+        size = _alike(kinds[before : last.start], kinds[last.start : last.stop])
+        if 2 * size >= run.period:
+            begins = self.items.begins[before : before + size + 1]
+            wired = _alike(self._relations(run, run.count - 1, size), wiring)
+            size = bisect_right(begins, begins[0] + wired) - 1
+        return replace(more, missing=run.period - size) if 2 * size >= run.period else run
 
     def _begins_alike(self, run: Repeats, wiring: Sequence[str | None]) -> bool:
         """Whether the first block of a run is wired as the others: what those read of the block
         before them, it reads of items before the run."""
-        reads = self._reads(run.start)
+        reads = self._reads(run.start, run.period)
+        found = self._relations(run, 0, run.period)
         begin, end = (self.items.first[at] for at in (run.start, run.start + run.period))
         return all(
             kind == wanted if wanted != "before" else not begin <= value < end
-            for value, kind, wanted in zip(reads, self._relations(run, 0), wiring, strict=True)
+            for value, kind, wanted in zip(reads, found, wiring, strict=True)
         )
 
-    def _reads(self, start: int) -> Sequence[int]:
-        return self.items.read_by(start, start + self.run.period)
+    def _reads(self, start: int, size: int) -> Sequence[int]:
+        return self.items.read_by(start, start + size)
 
     def _of(self, number: int) -> Sequence[str | None] | None:
         """Returns how a block is wired, if the one after it is wired so as well; else None."""
-        found = self._relations(self.run, number)
+        found = self._relations(self.run, number, self.run.period)
         return None if None in found else found
 
-    def _relations(self, run: Repeats, number: int) -> list[str | None]:
-        """Returns for each value that a block of a run reads what it has in common with what the
-        next block reads there, None for nothing."""
+    def _relations(self, run: Repeats, number: int, size: int) -> list[str | None]:
+        """Returns for each value that the first items of a block read what it has in common with
+        what the next block reads there, None for nothing."""
         first, outside = self.items.first, self.items.outside
         start = run.start + number * run.period
         begin = first[start]
@@ -256,25 +290,34 @@ class _Wiring:
             else _relation_outside(outside[~a], outside[~b])
             if a < 0 > b
             else None
-            for a, b in zip(self._reads(start), self._reads(start + run.period), strict=True)
+            for a, b in zip(
+                self._reads(start, size), self._reads(start + run.period, size), strict=True
+            )
         ]
 
     def _note_parameters(self, run: Repeats, wiring: Sequence[str | None]) -> bool:
         """Notes which block has which parameter in which place; False where they do not match."""
         items = self.items
         wanted: list[int] | None = None
-        for number in reversed(range(run.count)):
-            reads = self._reads(run.start + number * run.period)
-            own = [value for value, kind in zip(reads, wiring, strict=True) if kind == "own"]
+        for number in range(run.count):
+            block = run.items_of(number)
+            reads = items.read_by(block.start, block.stop)
+            own = [value for value, kind in zip(reads, wiring, strict=False) if kind == "own"]
             slots = {value: slot for slot, value in enumerate(dict.fromkeys(own))}
             uses = [slots[value] for value in own]
-            wanted = uses if wanted is None else wanted
+            wanted = uses if wanted is None else wanted[: len(uses)]
             if uses != wanted or any(v >= 0 or items.outside[~v].parameter < 0 for v in slots):
                 return False
             if not run.parameters.keys().isdisjoint(slots):
                 return False
             run.parameters.update({value: (number, slot) for value, slot in slots.items()})
         return True
+
+
+def _alike(one: Sequence[object], other: Sequence[object]) -> int:
+    """Returns up to where two sequences are equal."""
+    equal = (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+    return next(equal, min(len(one), len(other)))
 
 
 def _relation_outside(a: Outside, b: Outside) -> str | None:

@@ -27,11 +27,11 @@ from ge_dialect.passes import rewrites, statistics
 from ge_dialect.passes.infer_types import InferTypesPass
 from ge_dialect.passes.repeats.outline_repeats import (
     NAME,
-    count_copies,
     expand_repeats,
     shorten_repeats,
 )
 from ge_dialect.passes.repeats.shorten import Shortened
+from ge_dialect.passes.repeats.unit import count_copies
 from ge_dialect.passes.symbols.bound_sizes import BoundSizesPass
 from ge_dialect.passes.symbols.resolve_symbols import ResolveSymbolsPass
 from ge_dialect.tools import api

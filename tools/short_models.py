@@ -75,6 +75,5 @@ def _import(source: Source, input_shapes: InputShapes | str | None) -> ShortMode
         return import_model(opened)
     if (short := shorten_model(found)) is None:
         return import_model(opened)
-    repeated = found.kept[found.blocks.count - 1]
-    times = dict.fromkeys(repeated, 1 + len(found.blocks.skipped))
+    times = dict.fromkeys(found.kept[0], 1 + len(found.blocks.skipped))
     return ShortModel(found.whole, short, opened, times)

@@ -51,4 +51,4 @@ def _has_plain_ops(block: Block) -> bool:
 def _are_alike(found: ShortModule) -> bool:
     numbers, known = Numbers(), dict[Hashable, int]()
     first, *others = [[kind_of(op, numbers, known) for op in ops] for ops in found.kept.values()]
-    return all(other == first for other in others)
+    return all(other == first[: len(other)] for other in others)

@@ -21,6 +21,16 @@ class Blocks(Protocol):
         ...
 
     @property
+    def size(self) -> int:
+        """How many ops each has but the last one."""
+        ...
+
+    @property
+    def size_of_last(self) -> int:
+        """How many ops the last one has, which may lack some at its end."""
+        ...
+
+    @property
     def skipped(self) -> range:
         """The numbers of those that are copies in the end."""
         ...

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
 
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.dialects.func import ReturnOp
@@ -16,35 +14,11 @@ from ge_dialect.ge.attributes import WeightAttr
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.copied import CopiedRegion
 from ge_dialect.ge.sealed import SealedWeight
-from ge_dialect.passes.repeats.compare import FIRST, LAST, Pair, index_of
 from ge_dialect.passes.repeats.find import constant_again
+from ge_dialect.passes.repeats.primitives import FIRST, LAST
 from ge_dialect.passes.repeats.shorten import Shortened
+from ge_dialect.passes.repeats.unit import Given, Made, Own, Source, Unit
 from ge_dialect.repeats import Place
-
-
-class Made(NamedTuple):
-    """A result of an op of the block itself, where it is `here`, or of the one before it."""
-
-    here: bool
-    position: int
-    result: int
-
-
-class Given(NamedTuple):
-    """A parameter of the block, or of one so far `behind` it."""
-
-    behind: int
-    slot: int
-
-
-class OfLast(NamedTuple):
-    """What each block has of its own where the last one has a constant."""
-
-    value: SSAValue
-
-
-Source: TypeAlias = Made | Given | OfLast | SSAValue
-"""What an op of a block reads, said for all copies at once; a value that all blocks share."""
 
 
 @dataclass
@@ -52,14 +26,14 @@ class Expansion:
     """The optimised short function, and what it becomes.
 
     Attributes:
-        pair: The two blocks that were optimised.
-        copies: The ops of each further block.
+        unit: What is copied.
+        copies: The ops of each copy.
         constants: What was made for the copies.
         parameters: The parameters of all blocks, as far as they are there.
         bodies: For each body of a kernel that is copied, what its copies are made from.
     """
 
-    pair: Pair
+    unit: Unit
     copies: dict[int, list[Operation]] = field(default_factory=dict[int, list[Operation]])
     constants: list[Operation] = field(default_factory=list[Operation])
     parameters: dict[Place, SSAValue] = field(default_factory=dict[Place, SSAValue])
@@ -68,7 +42,7 @@ class Expansion:
     @property
     def short(self) -> Shortened:
         """With the optimised function in its module."""
-        return self.pair.short
+        return self.unit.short
 
     def expand(self) -> bool:
         """Makes the whole function what the short one has become; False, nothing done, if it must
@@ -87,51 +61,40 @@ class Expansion:
         """Returns what the whole function returns: values of the short one, and block, position
         and index of results of copies; None where no op of the first block makes such a result, or
         where one makes what the last block or what is behind it returns."""
-        now, skipped = operands_of(_last(self.short.block.last_op)), self.short.blocks.skipped
-        found: list[SSAValue | tuple[int, Place]] = []
-        for index, number in self.short.returned:
-            value = now[index]
-            if number not in skipped:
-                if number != 0 and not self.pair.is_for_all(value):
-                    return None
-                found.append(value)
-                continue
-            if (place := self.pair.place(value)) is None or place[0] != FIRST:
-                return None
-            found.append((number, (place[1], index_of(value))))
-        return found
+        now = operands_of(_last(self.short.block.last_op))
+        found = [self._result(now[index], number) for index, number in self.short.returned]
+        whole = [one for one in found if one is not None]
+        return whole if len(whole) == len(found) else None
+
+    def _result(self, value: SSAValue, number: int) -> SSAValue | tuple[int, Place] | None:
+        """Returns what the whole function returns where the short one does a value that is that of
+        a block, or is like it."""
+        last, block = self.short.blocks.count - 1, self.unit.made_in(value)
+        place = self.unit.place(value)
+        if number == 0 or (place is None and number == last):
+            return value if block in (None, number and LAST) else None
+        if number == last:
+            return (last - 1, place) if place is not None and block == LAST else None
+        if block != FIRST:
+            return None
+        if place is None:  # of what is before the first unit, which is that of the next block then
+            place, number = self.unit.next(value), number - 1
+        if place is None:
+            return None
+        return (number, place) if number else self.unit.ops[place[0]].results[place[1]]
 
     def _copy_blocks(self) -> None:
-        before = self.pair.first
-        sources = [
-            [self._source(*pair) for pair in zip(operands_of(last), operands_of(op), strict=True)]
-            for op, last in zip(self.pair.first, self.pair.last, strict=True)
-        ]
+        before = self.unit.ops
         for number in self.short.blocks.skipped:
-            before = self.copies[number] = BlockCopy(self, number, before).make(sources)
-        for op in self.pair.last:
+            before = self.copies[number] = BlockCopy(self, number, before).make()
+        for op in self.short.block.ops:
+            is_copied = op in self.unit.positions
             for index, value in enumerate(operands_of(op)):
-                if (place := self.pair.place(value)) is not None and place[0] == FIRST:
-                    op.operands[index] = before[place[1]].results[index_of(value)]
-        for op in self.pair.own:
-            for index, value in enumerate(operands_of(op)):
-                if self.pair.is_next(value):  # that stood for the second block
-                    op.operands[index] = self.parameter((1, self._slot(value)))
-
-    def _source(self, value: SSAValue, like: SSAValue) -> Source:
-        """Returns what a copy reads where the last block reads `value` and the first one `like`."""
-        if (place := self.pair.place(value)) is not None:
-            return Made(place[0] == LAST, place[1], index_of(value))
-        if value is like:
-            return value
-        if (of := self.short.parameter(like)) is not None:
-            return Given(int(of[0] > 0), of[1])
-        return OfLast(value)
-
-    def _slot(self, value: SSAValue) -> int:
-        place = self.short.parameter(value)
-        assert place is not None
-        return place[1]
+                if not is_copied and (place := self.unit.place(value)) is not None:
+                    op.operands[index] = before[place[0]].results[place[1]]
+                parameter = self.short.parameter(value) if is_copied else None
+                if parameter is not None and parameter[0] > 0:  # that stood for the second block
+                    op.operands[index] = self.parameter((1, parameter[1]))
 
     def parameter(self, place: Place) -> SSAValue:
         """Returns a parameter of any block."""
@@ -166,10 +129,10 @@ class Expansion:
         for op in block.ops:
             if not isinstance(op, ReturnOp):
                 self._restore(op)
-        first = next(op for op in block.ops if op in self.pair.own)
-        block.insert_ops_before(self.constants, first)
+        block.insert_ops_before(self.constants, self.unit.ops[0])
         copies = [op for copy in self.copies.values() for op in copy]
-        block.insert_ops_before(copies, self.pair.last[0])
+        assert self.unit.stop is not None
+        block.insert_ops_before(copies, self.unit.stop)
         last = _last(block.last_op)
         last.operands = [
             self.copies[value[0]][value[1][0]].results[value[1][1]]
@@ -187,10 +150,10 @@ class Expansion:
     def _restore(self, op: Operation) -> None:
         """Gives an op of the short function its own location, and its weight."""
         names = self.short.names
-        is_copied = self.pair.places.get(op, (LAST, 0))[0] == FIRST
+        is_copied = op in self.unit.positions
         for inner in op.walk() if op.regions else (op,):
             inner.location = names.copied(inner, 0) if is_copied else names.kept(inner.location)
-            for result in inner.results if op in self.pair.own else ():
+            for result in inner.results if is_copied else ():
                 if (name := result.name_hint) is not None:
                     result.name_hint = self.short.blocks.hint(0, name)
         if isinstance(op, ConstantOp) and isinstance(op.value, WeightAttr):
@@ -201,13 +164,13 @@ class Expansion:
 
 @dataclass
 class BlockCopy:
-    """One copy of the first optimised block.
+    """One copy of the unit.
 
     Attributes:
         of: The optimised function.
-        number: Of the block in the whole one.
-        before: The optimised ops of the block before it.
-        constants: Those made for it that are no parameters, by what the last block has there.
+        number: Of the block in the whole one that it begins in.
+        before: The ops of the unit before it.
+        constants: Those made for it that are no parameters, by what the unit has there.
     """
 
     of: Expansion
@@ -216,13 +179,9 @@ class BlockCopy:
     ops: list[Operation] = field(default_factory=list[Operation])
     constants: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
 
-    def make(self, sources: Sequence[Sequence[Source]]) -> list[Operation]:
-        """Returns the ops, in no block yet.
-
-        Args:
-            sources: For each op, what it reads.
-        """
-        for op, read in zip(self.of.pair.first, sources, strict=True):
+    def make(self) -> list[Operation]:
+        """Returns the ops, in no block yet."""
+        for op, read in zip(self.of.unit.ops, self.of.unit.sources, strict=True):
             copy = type(op).create(
                 operands=[self._operand(source) for source in read],
                 result_types=[result.type for result in op.results],
@@ -280,7 +239,7 @@ class BlockCopy:
                 return ops[source.position].results[source.result]
             case Given():
                 return self.of.parameter((self.number + source.behind, source.slot))
-            case OfLast():
+            case Own():
                 if (known := self.constants.get(source.value)) is None:
                     again = constant_again(source.value)
                     known = self.constants[source.value] = self.of.added(again)

@@ -48,6 +48,16 @@ class Run:
         return len(self.blocks)
 
     @property
+    def size(self) -> int:
+        """How many ops each has but the last one."""
+        return len(self.blocks[0])
+
+    @property
+    def size_of_last(self) -> int:
+        """How many ops the last one has, which may lack some at its end."""
+        return len(self.blocks[-1])
+
+    @property
     def skipped(self) -> range:
         """The numbers of the blocks that are copies in the end."""
         return range(1, self.count - 1)
@@ -103,15 +113,21 @@ def constant_again(value: SSAValue) -> ConstantOp:
     return made
 
 
-def find_run(block: Block, least_repeats: int) -> Run | None:
-    """Returns the longest run of at least `least_repeats` equal blocks, or None."""
+def find_run(block: Block, least_repeats: int, *, close: bool = True) -> Run | None:
+    """Returns the longest run of at least `least_repeats` equal blocks, or None.
+
+    Args:
+        block: Of the function.
+        least_repeats: Fewer blocks are no run.
+        close: Whether little is left over, see `find_repeats`.
+    """
     found = _Reading()
     for op in block.ops:
         if type(op) is not ConstantOp and type(op) is not ReturnOp:
             if not isinstance(op, GEOp) or op.regions or op.attributes:
                 return None
             found.add(op)
-    repeats = find_repeats(found.items, least_repeats)
+    repeats = find_repeats(found.items, least_repeats, close=close)
     return None if repeats is None else found.run(repeats)
 
 
@@ -164,8 +180,12 @@ class _Reading:
 
     def run(self, found: Repeats) -> Run:
         """Returns the ops of what was found."""
-        steps = range(found.start, found.start + found.length, found.period)
-        run = Run([self.ops[start : start + found.period] for start in steps])
+        run = Run(
+            [
+                self.ops[items.start : items.stop]
+                for items in map(found.items_of, range(found.count))
+            ]
+        )
         run.parameters |= {
             self.outside[~number]: place for number, place in found.parameters.items()
         }

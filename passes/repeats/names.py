@@ -45,8 +45,8 @@ class Names:
             outside: The other ops of the function.
         """
         names = Names(blocks)
-        groups = [_grouped(block) for block in known.values()]
-        if None in groups or any(group != groups[-1] for group in groups):
+        first, *others = [_grouped(block) for block in known.values()]
+        if first is None or any(group != first[: len(group or ())] for group in others):
             names._make_up(known)
             return names
         for number, block in known.items():
@@ -114,7 +114,8 @@ class Names:
 
     def kept(self, location: LocationAttr) -> LocationAttr:
         """Returns where an op that stays as it is is from: what it has of the first block and just
-        then of the last, it has of all; other ops of the last stand for those of the second."""
+        then of the last, or where the last one lacks it, it has of all; other ops of the last stand
+        for those of the second."""
         if type(location) is NameLoc and self._at(location) is None:
             return location
         parts = [(part, self._at(part)) for part in places_of(location)]
@@ -126,14 +127,19 @@ class Names:
             ours = list(group)
             spots = [at[1] for _, at in ours if at is not None]
             if number == last and of_first[-len(spots) :] == spots:
-                for row in map(self.blocks.locations, self.blocks.skipped):
-                    real += [row[spot] for spot in spots]
+                real += self._of_skipped(spots)
             elif number == last and of_first:
                 number = 1
             of_first += spots if number == 0 else ()
             row = self.blocks.locations(number) if number >= 0 else ()
             real += [part if at is None else row[at[1]] for part, at in ours]
+            if number == 0 and min(spots) >= self.blocks.size_of_last:
+                real += self._of_skipped(spots)
         return fuse(real)
+
+    def _of_skipped(self, spots: Sequence[int]) -> list[LocationAttr]:
+        rows = map(self.blocks.locations, self.blocks.skipped)
+        return [row[spot] for row in rows for spot in spots]
 
     def _at(self, part: LocationAttr) -> Place | None:
         if type(part) is NameLoc and type(part.location) is NoneAttr:

@@ -11,7 +11,6 @@ stays as it was.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -21,13 +20,12 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
 from ge_dialect.frontends.onnx.layers import ShortModule
-from ge_dialect.ge.structure import FusionOp
 from ge_dialect.passes import rewrites, statistics
 from ge_dialect.passes.repeats.adopt import adopt
-from ge_dialect.passes.repeats.compare import Pair
 from ge_dialect.passes.repeats.expand import Expansion
 from ge_dialect.passes.repeats.find import find_run
 from ge_dialect.passes.repeats.shorten import Shortened, can_shorten, shorten
+from ge_dialect.passes.repeats.unit import Unit
 from ge_dialect.repeats import KEPT
 
 NAME = "ge-outline-repeats"
@@ -72,20 +70,8 @@ def shorten_model(found: ShortModule, least_ops: int = LEAST_OPS) -> Shortened |
 def expand_repeats(short: Shortened) -> bool:
     """Replaces the whole function by what its short form has become; False, nothing done, if it
     must stay: a pass looked into a weight, or did with one block what it did not with the other."""
-    pair = None if short.opened else Pair.of(short)
-    return pair is not None and Expansion(pair).expand()
-
-
-def count_copies(short: Shortened) -> Counter[str]:
-    """Returns how often each fusion rule has fired in the blocks that will be copies so far."""
-    last = short.blocks.count - 1
-    found: Counter[str] = Counter()
-    for op in short.block.ops:
-        if not isinstance(op, FusionOp) or op.rule is None:
-            continue
-        if short.names.blocks_of(op)[:1] == [last]:
-            found[op.rule.data] += len(short.blocks.skipped)
-    return found
+    unit = None if short.opened else Unit.of(short)
+    return unit is not None and Expansion(unit).expand()
 
 
 def optimize_repeats(

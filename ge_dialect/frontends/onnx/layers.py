@@ -38,6 +38,7 @@ class Layers:
         positions: For each node of the graph which item it is; None for a constant.
         names: For each value that a node makes its name.
         numbers: The values by name.
+        outside: The names of the values that no node makes.
         parameters: The weights and inputs of each layer, by name.
     """
 
@@ -48,14 +49,14 @@ class Layers:
     positions: Sequence[int | None]
     names: Sequence[str]
     numbers: Mapping[str, int]
+    outside: Sequence[str]
     parameters: dict[str, Place]
 
     @property
     def skipped_items(self) -> range:
         """The items of the layers that are left out."""
-        start, period = self.repeats.start, self.repeats.period
         skipped = self.repeats.skipped
-        return range(start + skipped.start * period, start + skipped.stop * period)
+        return range(*(self.repeats.items_of(at).start for at in (skipped.start, skipped.stop)))
 
     def place(self, name: str) -> Place | None:
         """Returns which node of which layer makes a value; None where none does."""
@@ -75,38 +76,48 @@ class Layers:
 
     def nodes_of(self, layer: int) -> Sequence[NodeRow]:
         """Returns the nodes of a layer."""
-        start = self.repeats.start + layer * self.repeats.period
-        return self.nodes[start : start + self.repeats.period]
+        items = self.repeats.items_of(layer)
+        return self.nodes[items.start : items.stop]
 
     def names_of(self, layer: int) -> Sequence[str]:
         """Returns what the outputs of the nodes of a layer are called."""
-        start = self.repeats.start + layer * self.repeats.period
-        end, first = start + self.repeats.period, self.items.first
-        return self.names[first[start] : first[end] if end < len(first) else None]
+        items, first = self.repeats.items_of(layer), self.items.first
+        end = first[items.stop] if items.stop < len(first) else None
+        return self.names[first[items.start] : end]
 
-    def like(self, name: str, layer: int) -> str:
-        """Returns what is to a layer what a value is to the one whose node makes it."""
+    def like(self, name: str, layer: int) -> str | None:
+        """Returns what is to a layer what a value is to the one whose node makes it; None where the
+        layer lacks that node."""
         place = self.place(name)
         assert place is not None
         slot = self.node(place).outputs.index(name)
-        return self.node((layer, place[1])).outputs[slot]
+        nodes = self.nodes_of(layer)
+        return nodes[place[1]].outputs[slot] if place[1] < len(nodes) else None
 
     @cached_property
-    def handed_on(self) -> list[str]:
-        """What the second layer reads of the first."""
-        start, period = self.repeats.start, self.repeats.period
-        return [
-            self.names[value]
-            for value in dict.fromkeys(self.items.read_by(start + period, start + 2 * period))
-            if value >= 0 and 0 <= self.items.makers[value] - start < period
-        ]
+    def handed_on(self) -> dict[str, str]:
+        """What the second layer reads of the first, and what that one reads there."""
+        items, first = self.items, self.repeats.items_of(0)
+        mine = items.read_by(first.start, first.stop)
+        theirs = items.read_by(first.stop, first.stop + len(first))
+        pairs = {b: a for a, b in zip(mine, theirs, strict=True) if b >= 0}
+        return {
+            self.names[value]: self.names[before] if before >= 0 else self.outside[~before]
+            for value, before in pairs.items()
+            if items.makers[value] in first
+        }
 
 
-def find_layers(loaded: LoadedModel, least_repeats: int) -> Layers | None:
+def find_layers(loaded: LoadedModel, least_repeats: int, *, close: bool = True) -> Layers | None:
     """Returns the longest run of at least `least_repeats` equal layers of a model, or None.
 
     None as well where values of a layer that could be left out are read elsewhere than in the next
     one, where two nodes or weights share a name, and in graphs with bodies.
+
+    Args:
+        loaded: The model.
+        least_repeats: Fewer layers are no run.
+        close: Whether little is left over, see `find_repeats`, if that is possible.
     """
     rows = loaded.nodes
     kinds = kinds_of(rows)
@@ -117,15 +128,16 @@ def find_layers(loaded: LoadedModel, least_repeats: int) -> Layers | None:
     constant = {kind for kind in kinds if _is_constant(kind)}
     reading = _Reading(loaded, constant)
     items = reading.as_items()
-    if (repeats := find_repeats(items, least_repeats)) is None or not _are_local(items, repeats):
+    if (repeats := _find_local(items, least_repeats, close)) is None:
         return None
     positions: list[int | None] = [None] * len(rows)
     indices = [index for index, row in enumerate(rows) if row.kind not in constant]
     for number, index in enumerate(indices):
         positions[index] = number
     parameters = {reading.outside[~value]: place for value, place in repeats.parameters.items()}
+    names, outside = reading.names, reading.outside
     return Layers(
-        loaded, repeats, items, reading.nodes, positions, reading.names, reading, parameters
+        loaded, repeats, items, reading.nodes, positions, names, reading, outside, parameters
     )
 
 
@@ -133,16 +145,21 @@ def _is_constant(kind: NodeKind) -> bool:
     return kind.op_type == "Constant" and domain_of(kind.domain) == ""
 
 
+def _find_local(items: Items, least_repeats: int, close: bool) -> Repeats | None:
+    found = find_repeats(items, least_repeats, close=close)
+    if found is None or _are_local(items, found):
+        return found
+    return _find_local(items, least_repeats, False) if close else None
+
+
 def _are_local(items: Items, repeats: Repeats) -> bool:
     """Whether nodes behind the run read nothing of the layers that could be left out, and nodes
     around it no weight of a layer."""
-    start, period = repeats.start, repeats.period
     skipped = repeats.skipped
-    first = items.first[start + skipped.start * period]
-    end = items.first[start + skipped.stop * period]
-    behind = items.read_by(start + repeats.length, len(items.kinds))
+    first, end = (items.first[repeats.items_of(at).start] for at in (skipped.start, skipped.stop))
+    behind = items.read_by(repeats.start + repeats.length, len(items.kinds))
     parameters = repeats.parameters.keys()
-    return parameters.isdisjoint(items.read_by(0, start)) and not any(
+    return parameters.isdisjoint(items.read_by(0, repeats.start)) and not any(
         first <= value < end or value in parameters for value in behind
     )
 
@@ -238,6 +255,17 @@ class NodeBlocks:
         return self.layers.repeats.count
 
     @property
+    def size(self) -> int:
+        """How many ops each becomes but the last one."""
+        return len(self.spots)
+
+    @cached_property
+    def size_of_last(self) -> int:
+        """How many ops the last one becomes, which may lack some at its end."""
+        items = len(self.layers.repeats.items_of(self.count - 1))
+        return sum(spot < items for spot in self.spots)
+
+    @property
     def skipped(self) -> range:
         """The numbers of those that are copies in the end."""
         return self.layers.repeats.skipped
@@ -248,7 +276,8 @@ class NodeBlocks:
             nodes = [
                 name_location(row.name or row.known_as) for row in self.layers.nodes_of(number)
             ]
-            known = self._locations[number] = [nodes[spot] for spot in self.spots]
+            spots = self.spots if number + 1 < self.count else self.spots[: self.size_of_last]
+            known = self._locations[number] = [nodes[spot] for spot in spots]
         return known
 
     def hint(self, number: int, template: str | None) -> str | None:

@@ -24,19 +24,24 @@ from ge_dialect.ge.types import is_tensor
 from ge_dialect.repeats import Place
 
 
-def import_short(opened: OpenedModel, least_repeats: int) -> ShortModule | None:
+def import_short(
+    opened: OpenedModel, least_repeats: int, *, close: bool = True
+) -> ShortModule | None:
     """Returns a model with most of its repeated layers left out; None where it has not so many, or
     where more than types is needed to know what they become.
 
     Args:
         opened: Of fixed sizes.
         least_repeats: Fewer equal layers are not left out.
+        close: Whether little is left over of what repeats, see `find_layers`.
 
     Raises:
         GEError: As `import_onnx`.
     """
     importer = Importer.of(opened.loaded, opened.ranges)
-    if importer.symbols.ranges or (layers := find_layers(opened.loaded, least_repeats)) is None:
+    if importer.symbols.ranges:
+        return None
+    if (layers := find_layers(opened.loaded, least_repeats, close=close)) is None:
         return None
     if (short := ShortImporter(importer, layers).run()) is not None:
         check_sizes(short.module)
@@ -75,7 +80,7 @@ class ShortImporter:
         self.importer.enter(self.scope)
         self._constants()
         self._nodes()
-        if self.opened or not all(map(self._is_known_by_type, self.layers.handed_on)):
+        if self.opened or not self._are_known_by_type():
             return None
         results = [
             self.scope.find(name)
@@ -109,7 +114,7 @@ class ShortImporter:
         found: list[tuple[int, int]] = []
         for name, layer in zip(outputs, layers, strict=True):
             like = name if layer not in skipped else self.layers.like(name, 0)
-            if like not in indices:
+            if like is None or like not in indices:
                 return None
             found.append((indices[like], layer))
         return found
@@ -152,14 +157,24 @@ class ShortImporter:
             if mine:
                 self.scope.values[mine] = self.scope.find(theirs)
 
-    def _is_known_by_type(self, name: str) -> bool:
-        """Whether what the first layer hands to the second is a float that one of its ops makes, in
-        the same place as in the last."""
-        last = self.layers.repeats.count - 1
-        found = [self._made(name, 0), self._made(self.layers.like(name, last), last)]
-        value = self.scope.find(name)
-        plain = is_tensor(type_ := value.type) and is_float(type_.element_type)
-        return plain and None not in found and found[0] == found[1]
+    def _are_known_by_type(self) -> bool:
+        """Whether what the first layer hands to the second are floats that ops of it make, in the
+        same place as in the last; and, where the last one has no such place, of the types of what
+        the first one reads there."""
+        handed_on = self.layers.handed_on
+        for name, read in handed_on.items():
+            value = self.scope.find(name)
+            if not (is_tensor(type_ := value.type) and is_float(type_.element_type)):
+                return False
+            if (found := self._made(name, 0)) is None:
+                return False
+            last = self.layers.repeats.count - 1
+            like = self.layers.like(name, last)
+            if like is not None and found != self._made(like, last):
+                return False
+            if self.layers.repeats.missing and self.scope.find(read).type != type_:
+                return False
+        return True
 
     def _made(self, name: str, layer: int) -> Place | None:
         """Returns which op of a layer makes a value, and which of its results it is."""
