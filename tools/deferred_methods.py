@@ -1,11 +1,10 @@
-"""Methods of dataclasses that are compiled when they are first called, or are called often.
+"""Methods of dataclasses that are made when they are first called.
 
 `dataclass` writes the source of up to six methods for each class and compiles them one by one, 0.5
 ms a class. A compiler of some five hundred such classes, half of them xDSL's, spends a third of its
 start on methods of which few are ever called. Deferred, each is a function that makes the real one
-when it is first called, puts it in its own place in the class, and calls it. Most classes are made
-a few times in a process: `__init__` sets the fields one by one until that costs as much as to
-compile it.
+when it is first called, puts it in its own place in the class, and calls it. What is called then is
+mostly like a method of another class but for the names of fields (`shared_code.py`).
 
 A default made by `list[int]` is made by `list` then: Python tries to note the arguments of the type
 in what it makes, and an error that nobody sees costs more than an empty list.
@@ -16,10 +15,13 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import re
 import sys
 from collections.abc import Callable, Sequence
 from types import GenericAlias, SimpleNamespace
 from typing import Any
+
+from ge_dialect.tools.shared_code import equality_of, hash_of, init_of
 
 COMPILER = "_create_fn"
 """What compiles a method in `dataclasses`, up to Python 3.12; later ones compile all methods of a
@@ -27,10 +29,6 @@ class at once, and are left as they are."""
 
 INIT_WRITER = "_init_fn"
 """What writes an `__init__`, from its fields, and gives it to `COMPILER`."""
-
-PLAIN_CALLS = 10
-"""Calls after which an `__init__` is compiled: a class that is made this often in a small
-compilation is made far more often in a large one."""
 
 
 def defer_methods() -> None:
@@ -71,7 +69,7 @@ def deferred(
         if made is None:
             known: dict[str, Any] = rest.get("locals") or {}
             rest["locals"] = {one: _without_arguments(found) for one, found in known.items()}
-            made = create(name, args, body, **rest)
+            made = _like(name, body) or create(name, args, body, **rest)
             made.__qualname__ = method.__qualname__
         _replace(self, method, made)
         return made(self, *values, **named)
@@ -88,7 +86,7 @@ def deferred_init(
     kw_only_fields: Sequence[Any],
     *rest: Any,
 ) -> Callable[..., Any]:
-    """Returns an `__init__` that does without compilation for as long as that is cheaper.
+    """Returns an `__init__` that is made when it is first called.
 
     Args:
         write: Makes the method, from the other arguments.
@@ -98,34 +96,56 @@ def deferred_init(
         rest: Whether the class is frozen, whether it has a `__post_init__`, and what `write` needs
             beside.
     """
-    if kw_only_fields or not all(map(_is_plain, fields)):
+    if not all(map(_is_plain, fields)):
         return write(fields, std_fields, kw_only_fields, *rest)
 
     def method(self: object, /, *values: Any, **named: Any) -> None:
-        nonlocal made, left
-        left -= 1
-        fits = len(values) == len(names) and not named
-        given = values if fits else _filled(fields, values, named)
-        if given is None or left < 0:  # called wrongly, of which the real one tells, or often
-            if made is None:
-                made = write(fields, std_fields, kw_only_fields, *rest)
-                made.__qualname__ = method.__qualname__
-            _replace(self, method, made)
-            made(self, *values, **named)
-            return
-        for name, value in zip(names, given):  # noqa: B905  # as long: this is called often
-            assign(self, name, value)
-        if has_post_init:
-            post: Any = self
-            post.__post_init__()
+        nonlocal made
+        if made is None:
+            made = _init_of(fields, kw_only_fields, *rest[:2])
+            made.__qualname__ = method.__qualname__
+        _replace(self, method, made)
+        made(self, *values, **named)
 
-    names = tuple([field.name for field in fields])
-    frozen, has_post_init = rest[:2]
-    assign = object.__setattr__ if frozen else setattr
     made: Callable[..., Any] | None = None
-    left = PLAIN_CALLS
     method.__name__ = "__init__"
     return method
+
+
+def _init_of(
+    fields: Sequence[Any], kw_only_fields: Sequence[Any], frozen: bool, has_post_init: bool
+) -> Callable[..., Any]:
+    missing = dataclasses.MISSING
+    return init_of(
+        [field.name for field in fields],
+        {field.name: field.default for field in fields if field.default is not missing},
+        {
+            field.name: _without_arguments(field.default_factory)
+            for field in fields
+            if field.default_factory is not missing
+        },
+        [field.name for field in kw_only_fields],
+        frozen=frozen,
+        has_post_init=has_post_init,
+    )
+
+
+_TUPLE = r"\((?:self\.\w+,)*\)"
+_EQUALITY = re.compile(rf"return ({_TUPLE})==\((?:other\.\w+,)*\)")
+_HASH = re.compile(rf"return hash\(({_TUPLE})\)")
+
+
+def _like(name: str, body: Sequence[str]) -> Callable[..., Any] | None:
+    """Returns a method that shares its code with those of other classes; None if it is not one of
+    those that do."""
+    if name == "__eq__" and len(body) == 3 and (found := _EQUALITY.fullmatch(body[1].strip())):
+        return equality_of(_FIELD.findall(found[1]))
+    if name == "__hash__" and len(body) == 1 and (found := _HASH.fullmatch(body[0])):
+        return hash_of(_FIELD.findall(found[1]))
+    return None
+
+
+_FIELD = re.compile(r"self\.(\w+)")
 
 
 def _replace(owner: object, method: Callable[..., Any], made: Callable[..., Any]) -> None:
@@ -139,24 +159,6 @@ def _replace(owner: object, method: Callable[..., Any], made: Callable[..., Any]
 def _is_plain(field: Any) -> bool:
     """Whether a field is one that is kept, and that a caller gives."""
     return field.init and field._field_type.name == "_FIELD"  # else a ClassVar or an InitVar
-
-
-def _filled(
-    fields: Sequence[Any], values: tuple[Any, ...], named: dict[str, Any]
-) -> Sequence[Any] | None:
-    """Returns a value for each field, from the arguments of a call; None where they do not fit."""
-    filled, used = list(values), 0
-    for field in fields[len(values) :]:
-        if field.name in named:
-            filled.append(named[field.name])
-            used += 1
-        elif field.default is not dataclasses.MISSING:
-            filled.append(field.default)
-        elif field.default_factory is not dataclasses.MISSING:
-            filled.append(_without_arguments(field.default_factory)())
-        else:
-            return None
-    return filled if used == len(named) and len(filled) == len(fields) else None
 
 
 _PLAIN: tuple[type, ...] = (dict, list, set)
