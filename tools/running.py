@@ -86,6 +86,9 @@ class Outlining:
         seconds: Spent on making it and on copying blocks.
         copied: How many blocks are copies.
         model: The model, where it was imported in its short form.
+        close: Whether little is left over around the blocks, see `find_repeats`. Where they do not
+            come out alike then, the passes run again with more around them, and then, where this is
+            None, on the whole graph.
     """
 
     first: int
@@ -96,6 +99,7 @@ class Outlining:
     seconds: float = 0.0
     copied: int = 0
     model: ShortModel | None = None
+    close: bool | None = True
 
     @staticmethod
     def of(passes: Sequence[ModulePass], wanted: bool, fuse: bool, settled: bool) -> Outlining:
@@ -128,9 +132,9 @@ class Outlining:
 
     def module_at(self, step: int, module: ModuleOp) -> ModuleOp:
         """Returns what a pass runs on: the module, or the short form of it."""
-        if step == self.first < self.end and self.short is None:
+        if step == self.first < self.end and self.short is None and self.close is not None:
             started = time.perf_counter()
-            self.short = shorten_repeats(module)
+            self.short = shorten_repeats(module, close=self.close)
             self.seconds += time.perf_counter() - started
         if self.short is None or step < self.first:
             return module
@@ -141,20 +145,32 @@ class Outlining:
         return self.short.module
 
     def finish(self) -> int:
-        """Copies the blocks back; returns the first pass that has to run on the whole graph."""
+        """Copies the blocks back; returns the first pass that has to run again, on the whole graph
+        or on another short form."""
         assert self.short is not None
         started = time.perf_counter()
         copied, reached = len(self.short.blocks.skipped), self.end
-        if not (done := expand_repeats(self.short)) and self.unfused is not None:
+        done = expand_repeats(self.short)
+        if not (done or self.close) and self.unfused is not None:
             self.short.module, reached = self.unfused, self.fusing
             self.short.opened.clear()
             done = expand_repeats(self.short)
         self.copied = copied if done else 0
-        self.short = None
-        if not done and self.model is not None:
-            self.model.complete()
+        self.short = self.unfused = None
+        if not done:
+            self._begin_again()
         self.seconds += time.perf_counter() - started
         return reached if done else self.first
+
+    def _begin_again(self) -> None:
+        """Leaves more around the blocks, or gives a short model its whole graph."""
+        if self.model is None:
+            self.close = False if self.close else None
+        elif self.close and (wider := self.model.widen()) is not None:
+            self.short, self.close = wider, False
+        else:
+            self.model.complete()
+            self.close = None
 
 
 def is_settled(module: ModuleOp) -> bool:
@@ -247,8 +263,8 @@ class Runner:
     def run(self, first: int = 0, end: int | None = None) -> None:
         """Runs them all, or those from one position to before another."""
         for step, pass_ in list(enumerate(self.passes))[first:end]:
-            if self.outlining.short is not None and step == self.outlining.end:
-                self._expand()
+            if step == self.outlining.end:
+                self._finish_short()
             if isinstance(pass_, BufferizePass):
                 self.plan.nodes_after = count_ops(self.plan.module)
                 if not self.is_verified:
@@ -276,7 +292,13 @@ class Runner:
         if outlining.copied:
             self.plan.passes.append(PassRecord(NAME, outlining.seconds, outlining.copied))
         for step in range(reached, outlining.end):
-            self._run(step, self.plan.module)
+            self._run(step, outlining.module_at(step, self.plan.module))
+        self._finish_short()
+
+    def _finish_short(self) -> None:
+        """Ends the work on a short form, if there is one."""
+        if self.outlining.short is not None:
+            self._expand()
 
     def _run(self, step: int, module: ModuleOp) -> None:
         started = time.perf_counter()

@@ -37,6 +37,13 @@ class ShortModel:
     opened: OpenedModel
     times: dict[Operation, int]
 
+    def widen(self) -> Shortened | None:
+        """Returns a form that has more around the layers, for the same function; None where there
+        is none."""
+        if (wider := _shorten(self.opened, close=False)) is not None:
+            wider.short.function = self.short.function
+        return None if wider is None else wider.short
+
     def complete(self) -> None:
         """Gives the function of `module` its body, as imported."""
         from ge_dialect.frontends.onnx.importer import import_model
@@ -66,14 +73,18 @@ def load_short(
 
 def _import(source: Source, input_shapes: InputShapes | str | None) -> ShortModel | ModuleOp:
     from ge_dialect.frontends.onnx.importer import import_model, open_model
+
+    opened = open_model(source, input_shapes)
+    return _shorten(opened) or import_model(opened)
+
+
+def _shorten(opened: OpenedModel, *, close: bool = True) -> ShortModel | None:
+    """Returns a model without most of its layers, or None."""
     from ge_dialect.frontends.onnx.short_import import import_short
     from ge_dialect.tools.running import is_settled
 
-    opened = open_model(source, input_shapes)
-    found = import_short(opened, max(LEAST_REPEATS, KEPT + 1))
-    if found is None or not is_settled(found.module):
-        return import_model(opened)
-    if (short := shorten_model(found)) is None:
-        return import_model(opened)
+    found = import_short(opened, max(LEAST_REPEATS, KEPT + 1), close=close)
+    if found is None or not is_settled(found.module) or (short := shorten_model(found)) is None:
+        return _shorten(opened, close=False) if found is not None and close else None
     times = dict.fromkeys(found.kept[0], 1 + len(found.blocks.skipped))
     return ShortModel(found.whole, short, opened, times)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeGuard, cast
 
@@ -192,9 +192,26 @@ def constant_array(value: SSAValue, limit: int | None = None) -> npt.NDArray[Any
     return array_of(attr, type_)
 
 
-def seal(attr: Attribute) -> None:
-    """Makes of a constant one that stands for several: who can do without its value gets none."""
-    vars(attr)[_SEALED] = True
+def common_array(value: SSAValue, limit: int) -> npt.NDArray[Any] | None:
+    """As `constant_array`, also of a constant that stands for several, if these are equal: for who
+    needs the value, since all of them are compared."""
+    attr = constant_attr(value)
+    if attr is None or (are_equal := vars(attr).get(_SEALED)) is None:
+        return constant_array(value, limit)
+    shape = static_shape(tensor_of(value)) or ()
+    if prod(shape) > limit or (like := are_equal()) is None:
+        return None
+    return array_of(like, tensor_of(value))
+
+
+def seal(attr: Attribute, common: Callable[[], Attribute | None] = lambda: None) -> None:
+    """Makes of a constant one that stands for several: who can do without its value gets none.
+
+    Args:
+        attr: The constant.
+        common: Returns what all of them are; None where they differ.
+    """
+    vars(attr)[_SEALED] = common
 
 
 def array_of(attr: Attribute, type: TensorT) -> npt.NDArray[Any]:

@@ -17,7 +17,7 @@ from ge_dialect.ge.attention import FlashAttentionOp
 from ge_dialect.ge.binary import AddOp, AndOp, MulOp, SubOp
 from ge_dialect.ge.constants import (
     array_constant,
-    constant_array,
+    common_array,
     constant_scalar,
     float_constant,
 )
@@ -103,7 +103,7 @@ def is_low(value: object, mask: SSAValue) -> bool:
 
 def _is_plain(mask: SSAValue) -> bool:
     """Whether a mask of floats is spelled as it should be."""
-    if (array := constant_array(mask, MOST_ELEMENTS)) is not None:
+    if (array := common_array(mask, MOST_ELEMENTS)) is not None:
         return array.size == 0 or not _spelled_otherwise(array)
     op = mask.owner
     if isinstance(op, SelectOp) and uniform_value(op.on_false) == -inf:
@@ -131,7 +131,7 @@ def _takes_keys(mask: SSAValue, steps: int = MOST_STEPS) -> bool:
     """Whether a mask of floats is known to take some keys away."""
     if steps == 0:
         return False
-    if (array := constant_array(mask, MOST_ELEMENTS)) is not None:
+    if (array := common_array(mask, MOST_ELEMENTS)) is not None:
         return array.dtype.kind == "f" and bool(_lowest_of(array).any())
     op = mask.owner
     match op:
@@ -173,7 +173,7 @@ def _parts(chain: Chain, mask: SSAValue) -> _Parts:
     """Takes a mask apart; new ops go into `chain`."""
     if not _takes_keys(mask):
         return _Parts(None, None if uniform_value(mask) == 0 else mask)
-    if (array := constant_array(mask, MOST_ELEMENTS)) is not None:
+    if (array := common_array(mask, MOST_ELEMENTS)) is not None:
         return _constant_parts(chain, array)
     op = mask.owner
     match op:
@@ -247,7 +247,7 @@ def _whole(chain: Chain, parts: _Parts) -> SSAValue:
     assert element_type_of(keeps) == i1
     if added is None:
         return keeps
-    kept, numbers = constant_array(keeps, MOST_ELEMENTS), constant_array(added, MOST_ELEMENTS)
+    kept, numbers = common_array(keeps, MOST_ELEMENTS), common_array(added, MOST_ELEMENTS)
     if kept is not None and numbers is not None:
         lowest = np.full((), -np.inf, numbers.dtype)
         return chain.add(array_constant(np.where(kept, numbers, lowest)))

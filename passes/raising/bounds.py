@@ -7,7 +7,7 @@ from math import inf
 from xdsl.ir import SSAValue
 
 from ge_dialect.ge.binary import AddOp
-from ge_dialect.ge.constants import constant_array
+from ge_dialect.ge.constants import common_array
 from ge_dialect.ge.dtypes import to_numpy
 from ge_dialect.ge.elementwise import SelectOp
 from ge_dialect.ge.movement import BroadcastToOp, ReshapeOp, TransposeOp
@@ -28,7 +28,7 @@ def lowest(value: SSAValue, steps: int = MOST_STEPS) -> float:
 
     if steps == 0:
         return -inf
-    if (array := constant_array(value, MOST_ELEMENTS)) is not None:
+    if (array := common_array(value, MOST_ELEMENTS)) is not None:
         known = array.dtype.kind == "f" and array.size > 0 and not np.isnan(array).any()
         return float(array.min()) if known else -inf
     match op := value.owner:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from xdsl.ir import Operation, SSAValue
 
 from ge_dialect.ge.attention import FlashAttentionOp
-from ge_dialect.ge.constants import array_constant, constant_array
+from ge_dialect.ge.constants import array_constant, common_array
 from ge_dialect.ge.types import value_shape
 from ge_dialect.passes.raising.attention_scores import ABSORBING
 from ge_dialect.passes.raising.bounds import lowest
@@ -72,7 +72,7 @@ class SimplifyConstantMask(Raise):
 
     def find(self, op: Operation) -> Found | None:
         assert isinstance(op, FlashAttentionOp)
-        mask = None if op.mask is None else constant_array(op.mask, MOST_ELEMENTS)
+        mask = None if op.mask is None else common_array(op.mask, MOST_ELEMENTS)
         if (mask is None) != (op.mask is None):
             return _unguarded(op)
         if mask is not None and mask.size == 0:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from xdsl.ir import SSAValue
 
 from ge_dialect.ge.binary import MulOp
-from ge_dialect.ge.constants import array_constant, constant_array
+from ge_dialect.ge.constants import array_constant, common_array
 from ge_dialect.ge.elementwise import CastOp
 from ge_dialect.ge.indexing import GatherOp
 from ge_dialect.ge.movement import BroadcastToOp, ReshapeOp, TransposeOp
@@ -44,7 +44,7 @@ class Twice:
         """
         if steps == 0:
             return None
-        if (array := constant_array(value, MOST_ELEMENTS)) is not None:
+        if (array := common_array(value, MOST_ELEMENTS)) is not None:
             return self._constant(chain, array)
         op = value.owner
         match op:

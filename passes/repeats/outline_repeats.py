@@ -34,7 +34,11 @@ LEAST_OPS = 200
 
 
 def shorten_repeats(
-    module: ModuleOp, least_repeats: int = LEAST_REPEATS, least_ops: int = LEAST_OPS
+    module: ModuleOp,
+    least_repeats: int = LEAST_REPEATS,
+    least_ops: int = LEAST_OPS,
+    *,
+    close: bool = True,
 ) -> Shortened | None:
     """Returns a module with one short function, or None where that would not pay.
 
@@ -42,16 +46,21 @@ def shorten_repeats(
         module: Stays as it is. Has one function with one block, its types inferred.
         least_repeats: Fewer equal blocks are left alone.
         least_ops: So many ops have to be left out.
+        close: Whether little is left over around the blocks, see `find_repeats`, where that is
+            possible.
     """
     functions = list(module.body.block.ops)
     if len(functions) != 1 or not isinstance(function := functions[0], FuncOp):
         return None
     if len(function.body.blocks) != 1:
         return None
-    run = find_run(function.body.block, max(least_repeats, KEPT + 1))
-    if run is None or len(run.skipped) * len(run.blocks[0]) < least_ops or not can_shorten(run):
+    run = find_run(function.body.block, max(least_repeats, KEPT + 1), close=close)
+    if run is None or len(run.skipped) * len(run.blocks[0]) < least_ops:
         return None
-    return shorten(module, function, run)
+    short = shorten(module, function, run) if can_shorten(run) else None
+    if short is None and close:
+        return shorten_repeats(module, least_repeats, least_ops, close=False)
+    return short
 
 
 def shorten_model(found: ShortModule, least_ops: int = LEAST_OPS) -> Shortened | None:
@@ -90,10 +99,14 @@ def optimize_repeats(
     """
     if rewrites.active() is not None:  # rewrites are counted one by one
         return 0
-    if (short := shorten_repeats(module, least_repeats, least_ops)) is None:
-        return 0
-    run(short.module)
-    return len(short.blocks.skipped) if expand_repeats(short) else 0
+    for close in (True, False):
+        short = shorten_repeats(module, least_repeats, least_ops, close=close)
+        if short is None:
+            return 0
+        run(short.module)
+        if expand_repeats(short):
+            return len(short.blocks.skipped)
+    return 0
 
 
 @dataclass(frozen=True)

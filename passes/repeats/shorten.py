@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
 from ge_dialect.ge.access import operands_of
 from ge_dialect.ge.attributes import WeightAttr
@@ -80,8 +80,17 @@ class Shortened:
             place: Which parameter it is.
         """
         answer_uniform(attr, value.type, self.answer(place[1]))
-        seal(attr)
+        seal(attr, lambda: self._common(place[1]))
         self.sealed.setdefault(attr, place)
+
+    def _common(self, slot: int) -> Attribute | None:
+        """Returns what a weight is in all blocks; None where they differ."""
+        found = [value and _attr(value) for value in self.blocks.alternatives(slot)]
+        weights = [attr for attr in found if attr is not None]
+        if len(weights) < len(found):
+            return None
+        first = weights[0].data.weight.view()
+        return weights[0] if all(one.data.weight.view() == first for one in weights) else None
 
 
 def can_shorten(run: Run) -> bool:

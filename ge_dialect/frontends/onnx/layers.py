@@ -259,9 +259,13 @@ class NodeBlocks:
         """How many ops each becomes but the last one."""
         return len(self.spots)
 
-    @cached_property
+    @property
     def size_of_last(self) -> int:
         """How many ops the last one becomes, which may lack some at its end."""
+        return self._size_of_last
+
+    @cached_property
+    def _size_of_last(self) -> int:
         items = len(self.layers.repeats.items_of(self.count - 1))
         return sum(spot < items for spot in self.spots)
 
