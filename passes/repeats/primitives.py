@@ -45,6 +45,7 @@ class Primitives:
         outer: For each of them and for each constant in a kernel the op of the function that it is
             in, or is.
         origins: Of those that are of a block. The others are for all blocks, or around them.
+        again: Those that several kernels have, each for itself, but for the first of each.
         exports: For each of their results that is one of an op of the function: the first such.
     """
 
@@ -52,6 +53,7 @@ class Primitives:
     ops: list[Operation] = field(default_factory=list[Operation])
     outer: dict[Operation, Operation] = field(default_factory=dict[Operation, Operation])
     origins: dict[Operation, Origin] = field(default_factory=dict[Operation, Origin])
+    again: set[Operation] = field(default_factory=set[Operation])
     exports: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     _real: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     _mixed: list[Operation] = field(default_factory=list[Operation])
@@ -81,8 +83,12 @@ class Primitives:
         return [self._real.get(value, value) for value in operands_of(op)]
 
     def of_block(self, block: int) -> Iterator[Operation]:
-        """Yields the ops of a block, in order."""
-        return (op for op, origin in self.origins.items() if origin.block == block)
+        """Yields the ops of a block, in order, each once."""
+        return (
+            op
+            for op, origin in self.origins.items()
+            if origin.block == block and op not in self.again
+        )
 
     def _add(self, op: Operation, outer: Operation) -> bool:
         """Adds an op, or those of a kernel; whether that was possible."""
@@ -95,8 +101,10 @@ class Primitives:
             return False
         self.ops.append(op)
         self._note(op)
+        self._number(op)
         if op is outer:
-            self.exports.update((self.real(result), result) for result in op.results)
+            for result in op.results:
+                self.exports.setdefault(self.real(result), result)
         return True
 
     def _add_kernel(self, kernel: FusionOp, outer: Operation) -> bool:
@@ -114,7 +122,7 @@ class Primitives:
         return True
 
     def _note(self, op: Operation) -> None:
-        """Notes what an op was made from. Of those that are for all blocks, equal ones are one."""
+        """Notes what an op was made from, unless it is for all blocks."""
         inside, outside = self.short.names.places_of(op)
         last = self.short.blocks.count - 1
         spots = [tuple([at for block, at in inside if block == one]) for one in (0, last)]
@@ -124,12 +132,15 @@ class Primitives:
             self.origins[op] = Origin(FIRST if spots[0] else LAST, mine, ahead)
             if outside and not ahead:
                 self._mixed.append(op)
-            return
+
+    def _number(self, op: Operation) -> None:
+        """Takes ops for one that several kernels have, each for itself."""
         reads = [constant_attr(value) or value for value in self.reads(op)]
         properties = frozenset(op.properties.items())
-        like = self._numbers.setdefault((type(op), properties, *reads), op)
+        like = self._numbers.setdefault((type(op), properties, self.origins.get(op), *reads), op)
         if like is not op and [a.type for a in like.results] == [b.type for b in op.results]:
             self._real.update(zip(op.results, like.results, strict=True))
+            self.again.add(op)
 
     def _is_lacking(self, spots: Collection[int]) -> bool:
         """Whether the last block lacks some ops of a block."""

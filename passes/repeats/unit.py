@@ -67,13 +67,18 @@ class Unit:
         every place."""
         if (ops := Primitives.of(short)) is None or (likes := Likes.of(ops)) is None:
             return None
-        spans = _spans(ops)
-        if (cut := _cut(ops, likes, spans.values())) is None:
-            return None
-        unit, end = Unit(likes), cut + short.blocks.size
-        unit.ops = [op for op, (first, _) in spans.items() if cut <= first < end]
-        unit.positions = {op: position for position, op in enumerate(unit.ops)}
-        return unit if unit._is_together() and unit._read_all() else None
+        spans, size = _spans(ops), short.blocks.size
+        tried: list[list[Operation]] = []
+        for cut in _cuts(ops, likes, spans.values()):
+            inside = [op for op, (first, _) in spans.items() if cut <= first < cut + size]
+            if inside in tried:
+                continue
+            tried.append(inside)
+            unit = Unit(likes, inside)
+            unit.positions = {op: position for position, op in enumerate(inside)}
+            if unit._is_together() and unit._are_others_behind() and unit._read_all():
+                return unit
+        return None
 
     @property
     def short(self) -> Shortened:
@@ -103,8 +108,6 @@ class Unit:
 
     def _is_together(self) -> bool:
         """Whether nothing reads the unit before it ends; notes where that is."""
-        if not self.ops:
-            return False
         rest = len(self.ops)
         for op in self.short.block.ops:
             if op in self.positions:
@@ -113,7 +116,7 @@ class Unit:
                 return False
             elif not rest and self.stop is None:
                 self.stop = op
-        return self._are_others_behind()
+        return True
 
     def _are_others_behind(self) -> bool:
         """Whether what is in no block reads nothing of the first, which may stand for that of
@@ -179,38 +182,39 @@ def _span(origin: Origin, size: int) -> tuple[int, int]:
     return offset + min(origin.spots), last
 
 
-def _cut(ops: Primitives, likes: Likes, spans: Collection[tuple[int, int]]) -> int | None:
-    """Returns the place in a block where the unit begins and ends, as far from the ends of what
-    there is as can be; None where there is none.
+def _cuts(ops: Primitives, likes: Likes, spans: Collection[tuple[int, int]]) -> list[int]:
+    """Returns the places in a block where the unit may begin and end, those first that are farthest
+    from the ends of what there is.
 
-    No op reaches over it, what is behind it in the first block has a like, and what is before it in
-    the last block has one.
+    No op reaches over one, what is behind it in the first block has a like, and what is before it
+    in the last block has one.
     """
     size = ops.short.blocks.size
     lowest, highest = 0, size - 1
     matched = set(likes.likes.values())
-    for op, origin in ops.origins.items():
-        first, _ = _span(origin, size)
-        if origin.block == FIRST and op not in likes.seen:
-            lowest = max(lowest, first + 1)
-        elif origin.block == LAST and op not in matched:
-            highest = min(highest, first - size)
+    for block in (FIRST, LAST):
+        for op in ops.of_block(block):
+            first, _ = _span(ops.origins[op], size)
+            if block == FIRST and op not in likes.seen:
+                lowest = max(lowest, first + 1)
+            elif block == LAST and op not in matched:
+                highest = min(highest, first - size)
     end = max((last for _, last in spans), default=size)
     return _free(spans, size, range(lowest, highest + 1), end)
 
 
 def _free(
     spans: Iterable[tuple[int, int]], size: int, places: Iterable[int], end: int
-) -> int | None:
-    """Returns the one of some places in both blocks that no span reaches over which is nearest to
-    the middle of what ends at `end`, or None."""
+) -> list[int]:
+    """Returns those of some places in both blocks that no span reaches over, those first that are
+    nearest to the middle of what ends at `end`."""
     steps = [0] * (2 * size + 1)
     for first, last in spans:
         steps[first + 1] += 1
         steps[last + 1] -= 1
     over = list(accumulate(steps))
     free = [at for at in places if not over[at] and not over[at + size]]
-    return min(free, key=lambda at: abs(2 * at + size - end), default=None)
+    return sorted(free, key=lambda at: abs(2 * at + size - end))
 
 
 def count_copies(short: Shortened) -> Counter[str]:
@@ -225,9 +229,9 @@ def count_copies(short: Shortened) -> Counter[str]:
             if places:
                 spans.append((min(places), max(places)))
                 rules.append(op.rule.data)
-    cut = _free(spans, size, range(size), 2 * size)
     found: Counter[str] = Counter()
-    for (first, _), rule in zip(spans, rules, strict=True):
-        if cut is not None and cut <= first < cut + size:
-            found[rule] += len(short.blocks.skipped)
+    for cut in _free(spans, size, range(size), 2 * size)[:1]:
+        for (first, _), rule in zip(spans, rules, strict=True):
+            if cut <= first < cut + size:
+                found[rule] += len(short.blocks.skipped)
     return found
