@@ -42,6 +42,16 @@ PIECES = {
         f"%{{n}}a = ge.sigmoid %{{x}} : ({T}) -> {T}",
         f"%{{n}} = ge.mul %{{n}}a, %{{x}} : ({T}, {T}) -> {T}",
     ],
+    "transpose": [f"%{{n}} = ge.transpose %{{x}} perm [1, 0] : ({T}) -> {T}"],
+    "abs": [f"%{{n}} = ge.abs %{{x}} : ({T}) -> {T}"],
+    "neg": [f"%{{n}} = ge.neg %{{x}} : ({T}) -> {T}"],
+    "flat": [
+        f"%{{n}}a = ge.reshape %{{x}} : ({T}) -> tensor<16xf32>",
+        "%{n}b = ge.exp %{n}a : (tensor<16xf32>) -> tensor<16xf32>",
+        f"%{{n}} = ge.reshape %{{n}}b : (tensor<16xf32>) -> {T}",
+    ],
+    "softmax": [f"%{{n}} = ge.softmax %{{x}} axis -1 : ({T}) -> {T}"],
+    "first input": [f"%{{n}} = ge.add %{{x}}, %x : ({T}, {T}) -> {T}"],
     "one": [
         f"%{{n}}c = ge.constant dense<1.0> : {T}",
         f"%{{n}} = ge.mul %{{x}}, %{{n}}c : ({T}, {T}) -> {T}",
@@ -49,7 +59,14 @@ PIECES = {
 }
 
 
-def stack(pieces: Sequence[str], count: int, *, weights: Sequence[str] = (), out: int = -1) -> str:
+def stack(
+    pieces: Sequence[str],
+    count: int,
+    *,
+    weights: Sequence[str] = (),
+    out: int = -1,
+    around: tuple[Sequence[str], Sequence[str]] = ((), ()),
+) -> str:
     """A function of `count` equal blocks; weights are arguments, or the constants given.
 
     Args:
@@ -57,25 +74,33 @@ def stack(pieces: Sequence[str], count: int, *, weights: Sequence[str] = (), out
         count: Of blocks.
         weights: Text of the attribute of each block's weight.
         out: A block whose result is returned as well.
+        around: Pieces before the blocks and behind them.
     """
     arguments = [f"%x: {T}", f"%s: {T}"]
     lines: list[str] = []
     value = "x"
     returned: list[str] = []
+
+    def add(wanted: Sequence[str], prefix: str, before: str, weight: str) -> str:
+        value = before
+        for position, piece in enumerate(wanted):
+            name = f"{prefix}p{position}"
+            filled = {"n": name, "x": value, "w": weight, "h": before}
+            lines.extend([line.format(**filled) for line in PIECES[piece]])
+            value = name
+        return value
+
+    value = add(around[0], "before", value, "s")
     for block in range(count):
-        before, weight = value, f"w{block}"
+        weight = f"w{block}"
         if weights:
             lines.append(f"%{weight} = ge.constant {weights[block]} : {T}")
         else:
             arguments.append(f"%{weight}: {T}")
-        for position, piece in enumerate(pieces):
-            name = f"b{block}p{position}"
-            filled = {"n": name, "x": value, "w": weight, "h": before}
-            lines += [line.format(**filled) for line in PIECES[piece]]
-            value = name
+        value = add(pieces, f"b{block}", value, weight)
         if block == out:
             returned.append(value)
-    returned.append(value)
+    returned.append(add(around[1], "behind", value, "s"))
     shown = ", ".join(f"%{one}" for one in returned)
     types = ", ".join([T] * len(returned))
     body = "\n  ".join([*lines, f"func.return {shown} : {types}"])
@@ -101,14 +126,20 @@ def ops_of(module: ModuleOp) -> list[str]:
     return exact_text(module).splitlines()
 
 
+SOME = st.lists(st.sampled_from(sorted(PIECES)), max_size=3)
+
+
 @given(
     pieces=st.lists(st.sampled_from(sorted(PIECES)), min_size=1, max_size=6),
     count=st.integers(5, 9),
     out=st.integers(-1, 8),
+    around=st.tuples(SOME, SOME),
 )
 @settings(max_examples=60)
-def test_copies_compute_what_all_blocks_did(pieces: list[str], count: int, out: int) -> None:
-    module = parse(stack(pieces, count, out=out))
+def test_copies_compute_what_all_blocks_did(
+    pieces: list[str], count: int, out: int, around: tuple[list[str], list[str]]
+) -> None:
+    module = parse(stack(pieces, count, out=out, around=around))
     reference = reference_of(module, 0, extremes=False)
     whole = module.clone()
     run(whole)
@@ -119,19 +150,20 @@ def test_copies_compute_what_all_blocks_did(pieces: list[str], count: int, out: 
         assert lines_of(module) == lines_of(whole)
 
 
-FUSING = (*PASSES, "ge-fuse-rules", "ge-fuse-auto")
+FUSING = (*PASSES, "ge-optimize-layout", "ge-normalize-order", "ge-fuse-rules", "ge-fuse-auto")
 
 
 @given(
     pieces=st.lists(st.sampled_from(sorted(PIECES)), min_size=1, max_size=6),
     count=st.integers(5, 9),
     out=st.integers(-1, 8),
+    around=st.tuples(SOME, SOME),
 )
 @settings(max_examples=40)
 def test_copies_of_kernels_compute_what_all_blocks_did(
-    pieces: list[str], count: int, out: int
+    pieces: list[str], count: int, out: int, around: tuple[list[str], list[str]]
 ) -> None:
-    module = parse(stack(pieces, count, out=out))
+    module = parse(stack(pieces, count, out=out, around=around))
     reference = reference_of(module, 0, extremes=False)
     optimize_repeats(module, lambda short: run(short, FUSING), 5, 1)
     module.verify()

@@ -26,6 +26,7 @@ class Names:
         places: Of a name: its block, and the first op there that has it.
         made_up: What stands for the locations of ops, where the names of nodes do not tell.
         moving: For each op that is copied what its location becomes.
+        for_all: For each op that is copied whether it is for all blocks.
     """
 
     blocks: Blocks
@@ -34,6 +35,7 @@ class Names:
     moving: dict[Operation, tuple[list[Place], list[LocationAttr]]] = field(
         default_factory=dict[Operation, tuple[list[Place], list[LocationAttr]]]
     )
+    for_all: dict[Operation, bool] = field(default_factory=dict[Operation, bool])
 
     @staticmethod
     def of(blocks: Blocks, known: Kept, outside: Iterable[Operation]) -> Names:
@@ -89,7 +91,10 @@ class Names:
         return inside, outside
 
     def copied(self, op: Operation, number: int) -> LocationAttr:
-        """Returns where what is to block `number` what an op is to the first is from."""
+        """Returns where what is to block `number` what an op is to the first is from; an op that is
+        for all blocks is from all of them."""
+        if self._is_for_all(op):
+            return self.kept(op.location)
         if (moving := self.moving.get(op)) is None:
             moving = self.moving[op] = self._moving(op.location)
         parts, outside = moving
@@ -97,6 +102,17 @@ class Names:
         moved = [rows[row][spot] for row, spot in parts]
         # Names that are not made up tell place from place, in all blocks alike.
         return fuse(moved) if self.made_up else fuse_distinct(tuple(moved))
+
+    def _is_for_all(self, op: Operation) -> bool:
+        """Whether an op is made from the same ops of both blocks; or of the first one and from
+        what is around the blocks, where the last one lacks those."""
+        if (known := self.for_all.get(op)) is None:
+            inside, outside = self.places_of(op)
+            last = self.blocks.count - 1
+            first, again = ([at for number, at in inside if number == one] for one in (0, last))
+            lacking = bool(outside) and min(first, default=0) >= self.blocks.size_of_last
+            known = self.for_all[op] = bool(first) and (first == again or (lacking and not again))
+        return known
 
     def _moving(self, location: LocationAttr) -> tuple[list[Place], list[LocationAttr]]:
         """Returns for each part of a location how far behind the first block the one is that it is

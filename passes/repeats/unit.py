@@ -56,10 +56,13 @@ class Unit:
     """
 
     likes: Likes
-    ops: list[Operation] = field(default_factory=list[Operation])
+    ops: list[Operation]
     sources: list[list[Source]] = field(default_factory=list[list[Source]])
     positions: dict[Operation, int] = field(default_factory=dict[Operation, int])
     stop: Operation | None = None
+
+    def __post_init__(self) -> None:
+        self.positions.update((op, position) for position, op in enumerate(self.ops))
 
     @staticmethod
     def of(short: Shortened) -> Unit | None:
@@ -68,17 +71,14 @@ class Unit:
         if (ops := Primitives.of(short)) is None or (likes := Likes.of(ops)) is None:
             return None
         spans, size = _spans(ops), short.blocks.size
-        tried: list[list[Operation]] = []
+        found: dict[tuple[Operation, ...], Unit] = {}
         for cut in _cuts(ops, likes, spans.values()):
             inside = [op for op, (first, _) in spans.items() if cut <= first < cut + size]
-            if inside in tried:
-                continue
-            tried.append(inside)
-            unit = Unit(likes, inside)
-            unit.positions = {op: position for position, op in enumerate(inside)}
-            if unit._is_together() and unit._are_others_behind() and unit._read_all():
-                return unit
-        return None
+            if inside:
+                found.setdefault(tuple(inside), Unit(likes, inside))
+        return next(
+            (unit for unit in sorted(found.values(), key=Unit._gives) if unit._fits()), None
+        )
 
     @property
     def short(self) -> Shortened:
@@ -105,6 +105,18 @@ class Unit:
             return None
         found = ops.exports.get(like.results[index_of(real)])
         return None if found is None else self.place(found)
+
+    def _gives(self) -> int:
+        """Returns how many of its values are for all blocks, and would be computed in each."""
+        ops = self.likes.ops
+        return sum(
+            value.owner in self.positions and ops.maker(real) is None
+            for real, value in ops.exports.items()
+        )
+
+    def _fits(self) -> bool:
+        """Whether copies may follow on the unit."""
+        return self._is_together() and self._are_others_behind() and self._read_all()
 
     def _is_together(self) -> bool:
         """Whether nothing reads the unit before it ends; notes where that is."""
