@@ -50,7 +50,6 @@ PIECES = {
         "%{n}b = ge.exp %{n}a : (tensor<16xf32>) -> tensor<16xf32>",
         f"%{{n}} = ge.reshape %{{n}}b : (tensor<16xf32>) -> {T}",
     ],
-    "softmax": [f"%{{n}} = ge.softmax %{{x}} axis -1 : ({T}) -> {T}"],
     "first input": [f"%{{n}} = ge.add %{{x}}, %x : ({T}, {T}) -> {T}"],
     "one": [
         f"%{{n}}c = ge.constant dense<1.0> : {T}",

@@ -41,6 +41,7 @@ class Likes:
     constants: set[SSAValue] = field(default_factory=set[SSAValue])
     seen: set[Operation] = field(default_factory=set[Operation])
     _behind: set[Operation] = field(default_factory=set[Operation])
+    _weighted: set[Operation] = field(default_factory=set[Operation])
     _after: dict[int, SSAValue] = field(default_factory=dict[int, SSAValue])
     _walked: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
 
@@ -49,7 +50,7 @@ class Likes:
         """Returns what is alike; None where something takes what it reads from the block before it
         in one place, and from all blocks or another place in the other."""
         found = Likes(ops)
-        found._find_behind()
+        found._find_bound()
         first: dict[tuple[int, ...], list[Operation]] = defaultdict(list)
         for op in ops.of_block(FIRST):
             first[ops.origins[op].spots].append(op)
@@ -62,14 +63,16 @@ class Likes:
         found._share_sources()
         return None if found.shared & found.handed.keys() else found
 
-    def _find_behind(self) -> None:
-        """Finds the ops in no block that depend on one."""
+    def _find_bound(self) -> None:
+        """Finds the ops in no block that depend on one, or on its weights."""
         for op in self.ops.ops:
-            if op not in self.ops.origins and any(
-                self.ops.maker(value) is not None or value.owner in self._behind
-                for value in self.ops.reads(op)
-            ):
-                self._behind.add(op)
+            if op in self.ops.origins:
+                continue
+            for value in self.ops.reads(op):
+                if self.ops.maker(value) is not None or value.owner in self._behind:
+                    self._behind.add(op)
+                if self.ops.short.parameter(value) is not None or value.owner in self._weighted:
+                    self._weighted.add(op)
 
     def _match(self, one: Operation, other: Operation) -> bool:
         """Whether an op is to the first block what another is to the last one."""
@@ -96,7 +99,7 @@ class Likes:
     def _is_shared(self, value: SSAValue) -> bool:
         """Whether a value that both blocks read is for all blocks."""
         of_block = self.ops.maker(value) is not None or self.ops.short.parameter(value) is not None
-        if of_block or value.owner in self._behind:
+        if of_block or value.owner in self._behind or value.owner in self._weighted:
             return False
         self.shared.add(value)
         return True

@@ -1,12 +1,13 @@
 """`ge-outline-repeats`: passes run on one of each repeated block, and the result is copied.
 
 The layers of a transformer differ in their weights only. Of a run of equal blocks the first and the
-last stay in place, each with what is like half a block on its other side, so that blocks see what
-they have beside them and what is rewritten across a boundary still is; the passes run on that short
-graph. Where the two come out alike, all blocks in between are copies of one, each with its own
-weights. Nothing is assumed of weights: a pass that looks into one that differs between blocks, or
-does with one block what it did not do with the other, makes the short graph void, and the whole one
-stays as it was.
+last stay in place, of the last perhaps just the first half or more; the passes run on that short
+graph. Where what became of them is alike, op by op and whatever kernels hold it, a part of the
+graph as long as a block, which begins where no kernel reaches over, is copied for the blocks in
+between, each copy with its own weights. Nothing is assumed of weights: a pass that looks into one
+that differs between blocks, or does with one block what it did not do with the other, makes the
+short graph void. Then more is left over around the blocks, which see there what they have beside
+them in the whole graph; and if that does not help either, the whole one stays as it was.
 """
 
 from __future__ import annotations
