@@ -75,7 +75,7 @@ def stack(
         out: A block whose result is returned as well.
         around: Pieces before the blocks and behind them.
     """
-    arguments = [f"%x: {T}", f"%s: {T}"]
+    arguments = [f"%x: {T}", f"%s: {T}", f"%u: {T}", f"%v: {T}"]
     lines: list[str] = []
     value = "x"
     returned: list[str] = []
@@ -89,7 +89,7 @@ def stack(
             value = name
         return value
 
-    value = add(around[0], "before", value, "s")
+    value = add(around[0], "before", value, "u")
     for block in range(count):
         weight = f"w{block}"
         if weights:
@@ -99,7 +99,7 @@ def stack(
         value = add(pieces, f"b{block}", value, weight)
         if block == out:
             returned.append(value)
-    returned.append(add(around[1], "behind", value, "s"))
+    returned.append(add(around[1], "behind", value, "v"))
     shown = ", ".join(f"%{one}" for one in returned)
     types = ", ".join([T] * len(returned))
     body = "\n  ".join([*lines, f"func.return {shown} : {types}"])
@@ -296,6 +296,94 @@ def test_what_does_not_pay_is_left_alone(repeats: int, ops: int) -> None:
     before = exact_text(module)
     assert optimize_repeats(module, run, repeats, ops) == 0
     assert exact_text(module) == before
+
+
+def shortened(module: ModuleOp, names: Sequence[str] = PASSES) -> list[int]:
+    """Optimises a module with its repeats left out; returns how many ops the short ones had."""
+    sizes: list[int] = []
+
+    def count(short: ModuleOp) -> None:
+        sizes.append(sum(1 for _ in short.walk()))
+        run(short, names)
+
+    assert optimize_repeats(module, count, 6, 1)
+    return sizes
+
+
+BLOCK = ["matmul", "silu", "shared", "flat", "residual"]
+
+
+def test_half_a_block_is_enough_at_the_end_where_one_is_before_the_run() -> None:
+    # That one has other ops, which come out the same.
+    before, behind = ["twice", *BLOCK[:2], "twice", *BLOCK[2:], "twice"], BLOCK[:3]
+    module = parse(stack(BLOCK, 10, around=(before, behind)))
+    whole, reference = module.clone(), reference_of(module, 0, extremes=False)
+    run(whole)
+    assert len(shortened(module)) == 1
+    assert lines_of(module) == lines_of(whole)
+    assert mismatch_of(module, reference, exact=True) is None
+
+
+def test_half_a_block_is_not_enough_where_nothing_shows_the_rest() -> None:
+    module = parse(stack(BLOCK, 10, around=([], BLOCK[:3])))
+    whole, reference = module.clone(), reference_of(module, 0, extremes=False)
+    run(whole)
+    first, second = shortened(module)
+    assert second > first
+    assert lines_of(module) == lines_of(whole)
+    assert mismatch_of(module, reference, exact=True) is None
+
+
+@pytest.mark.parametrize(
+    "around", [(["neg"], []), (["transpose"], []), ([], ["neg"]), (["abs"], ["transpose"])]
+)
+@pytest.mark.parametrize("pieces", [["abs", "matmul"], ["neg", "matmul"], ["transpose", "relu"]])
+def test_what_is_around_the_blocks_is_not_taken_for_part_of_them(
+    pieces: list[str], around: tuple[list[str], list[str]]
+) -> None:
+    module = parse(stack([*pieces, "residual"], 9, around=around))
+    reference = reference_of(module, 0, extremes=False)
+    optimize_repeats(module, lambda one: run(one, FUSING), 5, 1)
+    assert (found := mismatch_of(module, reference, exact=True)) is None, found.message
+
+
+ROTATED = """
+  %a{i} = ge.slice %x{i} starts [0] ends [4] axes [3] steps [1] : ({T}) -> {H}
+  %b{i} = ge.slice %x{i} starts [4] ends [8] axes [3] steps [1] : ({T}) -> {H}
+  %n{i} = ge.neg %b{i} : ({H}) -> {H}
+  %t{i} = ge.concat %n{i}, %a{i} axis 3 : ({H}, {H}) -> {T}
+  %cos{i} = ge.constant {cos} : {A}
+  %sin{i} = ge.constant {sin} : {A}
+  %p{i} = ge.mul %x{i}, %cos{i} : ({T}, {A}) -> {T}
+  %q{i} = ge.mul %t{i}, %sin{i} : ({T}, {A}) -> {T}
+  %r{i} = ge.add %p{i}, %q{i} : ({T}, {T}) -> {T}
+  %e{i} = ge.relu %r{i} : ({T}) -> {T}
+  %x{next} = ge.mul %e{i}, %w : ({T}, {T}) -> {T}"""
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_tables_that_are_the_same_in_all_blocks_are_known(alike: bool, tmp_path: Path) -> None:
+    tables = [np.tile(np.arange(12.0).reshape(3, 4), 2) for _ in range(20)]
+    tables[9] = tables[9] if alike else tables[9] + 1
+    path = tmp_path / "tables.bin"
+    path.write_bytes(b"".join(table.astype(np.float32).tobytes() for table in tables))
+    weights = [f'#ge.weight<"t{i}", "{path}", {i * 96}, 96>' for i in range(20)]
+    types = {"T": "tensor<1x2x3x8xf32>", "H": "tensor<1x2x3x4xf32>", "A": "tensor<1x1x3x8xf32>"}
+    lines = [
+        ROTATED.format(i=i, next=i + 1, cos=weights[2 * i], sin=weights[2 * i + 1], **types)
+        for i in range(10)
+    ]
+    wide = types["T"]
+    module = parse(
+        f"func.func @main(%x0: {wide}, %w: {wide}) -> ({wide}) {{{''.join(lines)}\n"
+        f"  func.return %x10 : {wide}\n}}"
+    )
+    whole, reference = module.clone(), reference_of(module, 0, extremes=False)
+    run(whole)
+    assert optimize_repeats(module, run, 6, 1) == 8
+    assert exact_text(module).count("ge.rotary_embedding") == (10 if alike else 0)
+    assert exact_text(whole).count("ge.rotary_embedding") == 10
+    assert (found := mismatch_of(module, reference, exact=False)) is None, found.message
 
 
 def weight_files(folder: Path, arrays: Sequence[np.ndarray]) -> list[str]:
