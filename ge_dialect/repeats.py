@@ -153,10 +153,10 @@ def _candidates(items: Items, least: int) -> Iterable[tuple[int, int, int]]:
     for positions in sorted(where.values(), key=len):
         if len(positions) < least:
             continue
-        gaps = [b - a for a, b in pairwise(positions)]
-        counts = Counter(gaps)
-        if counts[gaps[0]] + 1 >= least:
-            periods.setdefault(max(counts, key=counts.__getitem__))
+        counts = Counter([b - a for a, b in pairwise(positions)])
+        period = max(counts, key=counts.__getitem__)
+        if counts[period] + 1 >= least:
+            periods.setdefault(period)
     for period in periods:
         again = bytes(map(eq, kinds, kinds[period:])) + b"\0"
         enough = b"\1" * max((least - 1) * period, 1)

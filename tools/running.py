@@ -151,6 +151,8 @@ class Outlining:
         started = time.perf_counter()
         copied, reached = len(self.short.blocks.skipped), self.end
         done = expand_repeats(self.short)
+        if self.short.opened:  # as it will be with more around the blocks
+            self.close = False
         if not (done or self.close) and self.unfused is not None:
             self.short.module, reached = self.unfused, self.fusing
             self.short.opened.clear()

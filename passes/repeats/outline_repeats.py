@@ -107,6 +107,8 @@ def optimize_repeats(
         run(short.module)
         if expand_repeats(short):
             return len(short.blocks.skipped)
+        if short.opened:
+            return 0
     return 0
 
 
