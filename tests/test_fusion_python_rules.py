@@ -18,13 +18,14 @@ from ge_dialect.ge.unary import AbsOp, ExpOp, NegOp
 from ge_dialect.passes.fusion import registry, selfcheck
 from ge_dialect.passes.fusion.article import FusionRuleRegistry, fusion_rule, registered
 from ge_dialect.passes.fusion.chain import Chain, OpView
+from ge_dialect.passes.fusion.content import content_key
 from ge_dialect.passes.fusion.fuse_rules import FuseRulesPass
 from ge_dialect.passes.fusion.lint import lint
 from ge_dialect.passes.fusion.match import Match
 from ge_dialect.passes.fusion.pattern import Any, Node, Verdict
 from ge_dialect.passes.fusion.registry import built_in_rules, default_registry, registry_of
 from ge_dialect.passes.fusion.rule import Condition, FusionRule, RuleRegistry
-from ge_dialect.passes.fusion.selfcheck import check_rule, check_rules, content_key
+from ge_dialect.passes.fusion.selfcheck import check_rule, check_rules
 from ge_dialect.passes.fusion.sources import load_rules
 from ge_dialect.remarks import ReasonClass
 from ge_dialect.tools.api import make_context

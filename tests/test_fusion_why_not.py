@@ -289,7 +289,6 @@ def test_shapes_have_to_be_proved_equal(shapes: str, reason: ReasonClass | None,
         (constant("x"), ReasonClass.CONST, "a computed value", "a constant"),
         (same_type("x", "exp"), None, "", ""),
         (static("x", "neg"), None, "", ""),
-        (element_type("absent", "f16"), None, "", ""),
     ],
 )
 def test_conditions_tell_found_and_wanted(

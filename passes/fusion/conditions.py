@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
+from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.constants import constant_attr
+from ge_dialect.ge.dtypes import dtype_names, find_dtype
 from ge_dialect.ge.types import element_type_of, is_tensor, show_shape, static_shape, value_shape
 from ge_dialect.passes.fusion.match import Match
 from ge_dialect.passes.fusion.pattern import Verdict
@@ -45,7 +47,7 @@ def same_shape(*names: str) -> Condition:
             return Verdict(False, show_shape(shapes[1]), show_shape(shapes[0]))
         return Verdict(True)
 
-    return Condition(f"same shape of {', '.join(names)}", ReasonClass.SHAPE, test)
+    return Condition(f"same shape of {', '.join(names)}", ReasonClass.SHAPE, test, of=names)
 
 
 def _same(a: object, b: object) -> bool:
@@ -59,18 +61,27 @@ def same_type(*names: str) -> Condition:
         types = [str(element_type_of(value)) for value in _values(match, names)]
         return Verdict(len(set(types)) <= 1, ", ".join(types), "one element type")
 
-    return Condition(f"same type of {', '.join(names)}", ReasonClass.DTYPE, test)
+    return Condition(f"same type of {', '.join(names)}", ReasonClass.DTYPE, test, of=names)
 
 
 def element_type(name: str, *types: str) -> Condition:
-    """A value has one of these element types, as `f16`."""
-    return _each(
-        f"type of {name}",
-        ReasonClass.DTYPE,
-        (name,),
-        lambda value: (str(element_type_of(value)) in types, str(element_type_of(value))),
-        " or ".join(types),
-    )
+    """A value has one of these element types, as `f16`.
+
+    Raises:
+        GEError: One is no element type (GE0424).
+    """
+    known = dtype_names()
+    if unknown := [one for one in types if one not in known]:
+        same = [ours for ours, theirs in known.items() if theirs == unknown[0]]
+        hint = f"did you mean '{same[0]}'?" if same else f"one of {', '.join(known)}"
+        raise GEError("GE0424", f"expected an element type, got {unknown[0]!r:.60}", hint=hint)
+
+    def of(value: SSAValue) -> tuple[bool, str]:
+        found = find_dtype(element_type_of(value))
+        text = str(element_type_of(value)) if found is None else found.name
+        return text in types, text
+
+    return _each(f"type of {name}", ReasonClass.DTYPE, (name,), of, " or ".join(types))
 
 
 def rank(name: str, *ranks: int) -> Condition:
@@ -178,4 +189,4 @@ def _each(
                 return Verdict(False, found, wanted)
         return Verdict(True, "", wanted)
 
-    return Condition(text, reason, all_of)
+    return Condition(text, reason, all_of, of=tuple(names))

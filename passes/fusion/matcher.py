@@ -19,6 +19,7 @@ from ge_dialect.ge.constants import constant_attr, constant_scalar
 from ge_dialect.ge.dtypes import is_float
 from ge_dialect.ge.elementwise import CastOp
 from ge_dialect.ge.types import element_type_of
+from ge_dialect.locations import location_name
 from ge_dialect.passes.fusion.match import Failure, Match, Repair
 from ge_dialect.passes.fusion.pattern import (
     Any,
@@ -66,6 +67,12 @@ class Matcher:
         ways = self._ways(pattern, op)
         if not self.explain and (failures or not ways):
             return
+        if id(pattern) in self.rule.shared_nodes:
+            if (known := so_far.shared.get(id(pattern), op)) is not op:
+                yield from self._stop(so_far, _two_ops(pattern, op, known))
+                return
+            so_far = so_far.copy()
+            so_far.shared[id(pattern)] = op
         so_far = so_far.copy()
         so_far.ops.append(op)
         if pattern.name:
@@ -294,6 +301,13 @@ def _cast_between(casts: Sequence[CastOp], op: GEOp, reader: GEOp) -> Failure:
     message = f"a cast from {between} stands between '{op.name}' and '{reader.name}'"
     fix = "let the rule be cast-tolerant, or run ge-canonicalize on a model of one type"
     return Failure(casts[0], ReasonClass.DTYPE, message, between, "no cast", fix)
+
+
+def _two_ops(pattern: Node, op: GEOp, known: GEOp) -> Failure:
+    what = f"'{pattern.name}'" if pattern.name else f"'{op.name}'"
+    message = f"the rule wants one op {what} in two places, the graph has two"
+    places = [location_name(one) or one.name for one in (known, op)]
+    return Failure(op, ReasonClass.USE, message, " and ".join(places), "one op with two readers")
 
 
 def _producer_name(value: SSAValue) -> str:

@@ -35,11 +35,8 @@ def growing_rules() -> frozenset[str]:
 
 @cache
 def default_registry() -> RuleRegistry:
-    """Returns the registry of the built-in rules; checked when it is first asked for."""
-    registry = RuleRegistry()
-    for rule in built_in_rules():
-        registry.register(rule)
-    return registry
+    """Returns the registry of the built-in rules, which tests check, not each compilation."""
+    return RuleRegistry({rule.name: rule for rule in built_in_rules()})
 
 
 def registry_of(library: tuple[str, ...] = ()) -> RuleRegistry:
@@ -84,10 +81,11 @@ def _rules_of(point: EntryPoint) -> tuple[Rule, ...]:
 
     try:
         loaded = point.load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # also of one that ends the process
+        what = f"{type(error).__name__}: {error}"
         raise GEError(
             "GE0428",
-            f"the operator library '{point.name}' ({point.value}) fails when it is loaded: {error}",
+            f"the operator library '{point.name}' ({point.value}) fails when it is loaded: {what}",
             hint="correct or uninstall it",
         ) from error
     return as_rules(loaded, f"the operator library '{point.name}'")
