@@ -8,6 +8,8 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from ge_dialect import remarks
+from ge_dialect.ge.activations import ReluOp
+from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.binary import AddOp, MulOp
 from ge_dialect.ge.normalization import LayerNormOp
 from ge_dialect.ge.unary import AbsOp, ExpOp, NegOp
@@ -23,8 +25,8 @@ from ge_dialect.passes.fusion.conditions import (
 )
 from ge_dialect.passes.fusion.fuse_rules import FuseRulesPass
 from ge_dialect.passes.fusion.match import match_rule
-from ge_dialect.passes.fusion.pattern import KEEP, Any, Equals, Node, Weight
-from ge_dialect.passes.fusion.rule import Condition, FusionRule
+from ge_dialect.passes.fusion.pattern import KEEP, Any, Equals, Node, OneOf, Weight
+from ge_dialect.passes.fusion.rule import Condition, FusionRule, SiblingRule
 from ge_dialect.passes.fusion.trial import saved_bytes
 from ge_dialect.passes.raising.raise_composites import RaisePass
 from ge_dialect.remarks import ReasonClass
@@ -160,13 +162,74 @@ def test_the_loser_of_an_overlap_names_the_winner():
     # finds a kernel before its add.
     winner = rule_of(Node(ExpOp, (Node(NegOp, (Any(),), name="n"),)), "Winner", priority=2)
     winner = FusionRule(winner.name, winner.kernel, winner.pattern, outputs=("n",), priority=2)
-    loser = rule_of(Node(AddOp, (Node(NegOp, (Any(),)), Any())), "Loser", priority=1)
+    negated = Node(NegOp, (Any(),), name="n")
+    loser = rule_of(Node(AddOp, (negated, Any())), "Loser", priority=1, outputs=("n",))
     module = graph(*TEXT, binary("%w", "add", "%a", "%z"), results="%y, %w")
     remark = only(fuse(module, winner, loser))
     assert kernels(module) == ["WinnerFusion"]
     assert (remark.rule, remark.reason_class) == ("Loser", ReasonClass.OVERLAP)
     assert (remark.message, remark.found) == ("'Winner' took 'ge.neg' first", "Winner")
-    assert remark.fix == "give 'Loser' a higher priority, or disable 'Winner'"
+    assert remark.fix == "disable 'Winner', or give 'Loser' a higher priority"
+
+
+def test_a_rule_that_would_not_have_fired_either_says_its_own_reason():
+    winner = FusionRule("Winner", "K", NEG_EXP, outputs=("neg",), priority=2)
+    loser = rule_of(Node(AddOp, (Node(NegOp, (Any(),)), Any())), "Loser", priority=1)
+    for why_not in ([], ["Loser"]):
+        module = graph(*TEXT, binary("%w", "add", "%a", "%z"), results="%y, %w")
+        remark = only(fuse(module, winner, loser, why_not=why_not))
+        assert kernels(module) == ["K"]
+        # Were the winner turned off, the exp would still read the neg.
+        assert remark.reason_class == ReasonClass.USE
+        assert remark.message == "the result of 'ge.neg' has 2 uses, 1 outside: ge.exp"
+
+
+def test_what_helps_against_another_rule_is_tried():
+    def chain(name: str, *ops: type[GEOp], priority: int) -> FusionRule:
+        node = Node(ops[0], (Any(),))
+        for op in ops[1:]:
+            node = Node(op, (node,))
+        return rule_of(node, name, priority=priority)
+
+    one = chain("One", NegOp, ExpOp, priority=9)
+    two = chain("Two", NegOp, ExpOp, priority=8)
+    late = chain("Late", ExpOp, AbsOp, priority=7)
+    text = (*TEXT[:1], unary("%e", "exp", "%a"), unary("%y", "abs", "%e"))
+    remark = only(fuse(graph(*text), one, late, why_not=["Late"]))
+    both = " and saves 64 bytes"
+    assert remark.message == "'One' took 'ge.exp' first"
+    assert remark.fix is not None
+    assert remark.fix.endswith(f"; verified: without 'One' it fires{both}")
+    missed = fuse(graph(*text), one, two, late, why_not=["Late"])
+    remark = only([r for r in missed if r.rule == "Late"])
+    assert remark.fix is not None
+    assert remark.fix.endswith(f"; verified: without 'One' and 'Two' it fires{both}")
+
+
+def test_a_rule_whose_root_another_one_took_tells_what_was_missing():
+    winner = rule_of(NEG_EXP, "Winner", priority=9)
+    asked = rule_of(Node(ExpOp, (Node(AbsOp, (Any(),)),)), "Asked", priority=-5)
+    remark = only(fuse(graph(*TEXT), winner, asked, why_not=["Asked"]))
+    assert remark.message == "'ge.exp' reads 'ge.neg' where the rule wants 'ge.abs'"
+
+
+def test_all_choices_are_named():
+    choices = tuple(Node(op, (Any("a"),)) for op in (NegOp, ReluOp))
+    rule = rule_of(Node(ExpOp, (OneOf(choices),)))
+    module = graph(unary("%a", "abs", "%x"), unary("%y", "exp", "%a"))
+    remark = only(fuse(module, rule, why_not=["Test"]))
+    assert remark.message == "'ge.exp' reads 'ge.abs' where the rule wants 'ge.neg' or 'ge.relu'"
+
+
+def test_siblings_are_told_on_request():
+    weight = Node(AddOp, (Any("x"), Weight("w")))
+    rule = SiblingRule("Three", "K", weight, 3)
+    constant = f"%c = ge.constant dense<1.0> : {T}"
+    add = [binary(name, "add", "%x", "%c") for name in ("%y", "%b")]
+    remark = only(fuse(graph(constant, *add, results="%y, %b"), rule, why_not=["Three"]))
+    assert remark.message == "2 siblings, the kernel takes 3"
+    remark = only(fuse(graph(*TEXT), rule, why_not=["Three"]))
+    assert remark.message == "no 2 'ge.add' that read one value"
 
 
 def test_a_smaller_rule_inside_a_larger_one_is_told_only_on_request():

@@ -211,12 +211,13 @@ def build_passes(options: CompileOptions) -> Sequence[ModulePass]:
     from ge_dialect.lowering.set_target import SetTargetPass
     from ge_dialect.passes.fusion.fuse_rules import FuseRulesPass
     from ge_dialect.passes.pipelines import OptimizePipeline
+    from ge_dialect.tools.contracts import required_rules
 
     fuse = FuseRulesPass(
         options.rules,
         tuple(dict.fromkeys((*options.disabled_rules, *switched_off(options)))),
         options.rule_sources,
-        options.why_not,
+        tuple(dict.fromkeys((*options.why_not, *required_rules(options.require_fusions)))),
     )
     graph = [
         fuse if isinstance(pass_, FuseRulesPass) else pass_

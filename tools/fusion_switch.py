@@ -80,7 +80,7 @@ def read_switch_file(path: str) -> FusionSwitch:
     Raises:
         GEError: It cannot be read (GE0101), or is neither form (GE0443).
     """
-    data = read_file(path)
+    data = read_file(path, MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise GEError("GE0443", f"'{path}' has more than {MAX_BYTES} bytes")
     try:

@@ -40,6 +40,7 @@ from ge_dialect.tools.fusion_arguments import (
     add_rule_arguments,
     check_requirements,
     lint_text,
+    list_text,
     with_fusion_arguments,
 )
 from ge_dialect.tools.opt_listening import listening
@@ -122,10 +123,7 @@ class GEOptMain(xDSLOptMain):
                 f"in the pipeline '{spec}': {one_line(str(error))}",
                 hint="ge-opt --help lists all passes",
             ) from error
-        passes = tuple(
-            with_fusion_arguments(pass_, self.args.rules, self.args.why_not)
-            for pass_ in flatten(parsed.passes)
-        )
+        passes = tuple(with_fusion_arguments(pass_, self.args) for pass_ in flatten(parsed.passes))
         check_requirements(self.args)
         self.shower = Shower(self.args, passes)
         self.pipeline = PassPipeline(passes, self.after_pass)
@@ -351,6 +349,8 @@ def answer_of(tool: GEOptMain) -> tuple[str, int] | None:
     args = tool.args
     if args.print_pipeline:
         return ",".join(str(p.spec()) for p in tool.pipeline.passes) + "\n", 0
+    if args.list_rules:
+        return list_text(args.rules), 0
     if args.lint_rules:
         return lint_text(args.rules)
     if args.diff_plan:

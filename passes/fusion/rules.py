@@ -70,7 +70,7 @@ class RuleRegistry:
                 "GE0421",
                 f"expected rules among {', '.join(near)}, ... ({len(self.rules)} in all),"
                 f" got '{unknown[0][:60]}'",
-                hint="ge-opt --lint-rules lists all rules",
+                hint="ge-opt --list-rules lists all rules",
             )
         chosen = [self.rules[name] for name in names] if names else list(self.rules.values())
         return sorted(chosen, key=lambda rule: (-rule.priority, -rule.size, rule.name))
