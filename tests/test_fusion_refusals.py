@@ -21,6 +21,7 @@ from ge_dialect.ge.elementwise import CastOp
 from ge_dialect.ge.normalization import LayerNormOp
 from ge_dialect.ge.types import element_type_of, tensor_type
 from ge_dialect.ge.unary import AbsOp, NegOp
+from ge_dialect.passes.fusion.chain import Chain, chain_rule
 from ge_dialect.passes.fusion.conditions import element_type, same_shape
 from ge_dialect.passes.fusion.content import content_key
 from ge_dialect.passes.fusion.fuse_rules import FuseRulesPass
@@ -152,6 +153,41 @@ def test_siblings_say_what_becomes_of_each_operand():
     assert message == "rule 'S' of siblings leaves operand 'c' of 'ge.gemm' open"
     told = Node(GemmOp, operands, attrs, ports={"c": NOTHING})
     RuleRegistry().register(SiblingRule("S", "K", told, 2))
+
+
+def of_three(a: int, b: int, c: int) -> object:
+    """A function of three arguments."""
+    return divmod(a, b), c
+
+
+@pytest.mark.parametrize(
+    ("condition", "problem"),
+    [
+        ("LayerNorm.epsilonn == 1e-5", "is about no attribute of 'ge.layer_norm'"),
+        ("rate == 0", "is about no attribute of 'ge.layer_norm', 'ge.exp'"),
+        ("Softmax.axis == 1", "is about no op of the chain, which has 'ge.layer_norm', 'ge.exp'"),
+        ({"eps": 1e-5, "rate": 0}, "the condition 'rate' is about no attribute"),
+        ({"eps": "small"}, "expected attributes and numbers in a condition, got 'eps': 'small'"),
+        (5, "expected a condition to be a function, a text or a mapping, got 5"),
+        (object, "a condition takes the chain, or the 2 ops of it"),
+        (of_three, "a condition takes the chain, or the 2 ops of it"),
+    ],
+)
+def test_a_condition_of_a_chain_is_about_the_chain(condition: AnyType, problem: str):
+    with pytest.raises(GEError) as caught:
+        chain_rule("LayerNorm", {"successors": ["Exp"], "condition": condition})
+    assert caught.value.code == "GE0424"
+    assert problem in caught.value.message
+
+
+def test_a_function_that_asks_for_an_op_outside_of_the_chain_is_told():
+    def softmax(chain: Chain) -> object:
+        return chain["Softmax"].axis
+
+    rule = chain_rule("Neg", {"successors": ["Relu"], "condition": softmax})
+    module = graph(unary("%a", "neg", "%x"), unary("%y", "relu", "%a"))
+    with pytest.raises(GEError, match=r"KeyError: \"no 'ge.softmax' in the chain\""):
+        fuse(module, rule)
 
 
 # Trying
