@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any as AnyType
@@ -15,10 +16,12 @@ from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.activations import GeluOp, ReluOp
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.binary import AddOp, DivOp, MulOp, SubOp
-from ge_dialect.ge.constants import splat_constant
+from ge_dialect.ge.constants import ConstantOp, splat_constant
 from ge_dialect.ge.contractions import GemmOp
 from ge_dialect.ge.elementwise import CastOp
 from ge_dialect.ge.normalization import LayerNormOp
+from ge_dialect.ge.pieces import SplitOp
+from ge_dialect.ge.structure import LoopOp
 from ge_dialect.ge.types import element_type_of, tensor_type
 from ge_dialect.ge.unary import AbsOp, NegOp
 from ge_dialect.passes.fusion.chain import Chain, chain_rule
@@ -51,6 +54,8 @@ from tests.fusion_graphs import fuse, graph, kernels, parse, unary
 
 NEG = Node(NegOp, (Any("a"),), name="neg")
 RELU = Node(ReluOp, (NEG,))
+LOOP = Node(LoopOp, (Any("n"), Any("c"), Any("x")))
+CONSTANT = Node(ConstantOp, (), {"value": KEEP})
 ADD = Node(AddOp, (Any("a"), Any("b")), name="sum")
 
 
@@ -134,6 +139,8 @@ def test_each_field_is_of_its_kind(field: str, value: object, wanted: str):
         (rule_of(_norm(Among((1e-5, True)))), "can never be True"),
         (rule_of(_axis(0.5)), "attribute 'axis' of 'ge.layer_norm' can never be 0.5"),
         (rule_of(conditions=(same_shape("a", "b"),)), "is about 'b', which no pattern has"),
+        (rule_of(Node(ReluOp, (LOOP,))), "'ge.loop' has regions, which read what is outside"),
+        (rule_of(Node(ReluOp, (CONSTANT,))), "a constant is a Weight or Const of a pattern"),
         (SiblingRule("S", "K", NEG, 1), "expected 'count' to be a number of 2 or more"),
     ],
 )
@@ -188,6 +195,24 @@ def test_a_function_that_asks_for_an_op_outside_of_the_chain_is_told():
     module = graph(unary("%a", "neg", "%x"), unary("%y", "relu", "%a"))
     with pytest.raises(GEError, match=r"KeyError: \"no 'ge.softmax' in the chain\""):
         fuse(module, rule)
+
+
+def test_a_result_of_many_may_be_wanted():
+    attrs: dict[str, AttrSpec] = {"axis": KEEP, "sizes": KEEP}
+    split = Node(SplitOp, (Any("x"),), attrs, result=1)
+    half = "tensor<1x4xf32>"
+    text = (
+        f"%a, %b = ge.split %x axis 0 sizes [1, 1] : (tensor<2x4xf32>) -> ({half}, {half})",
+        f"%r = ge.relu %b : ({half}) -> {half}",
+        f"%y = ge.concat %a, %r axis 0 : ({half}, {half}) -> tensor<2x4xf32>",
+    )
+    module = graph(*text)
+    (missed,) = fuse(module, rule_of(Node(ReluOp, (split,))), why_not=["X"])
+    assert missed.message == "the result of 'ge.split' has 1 uses, 1 outside: ge.concat"
+    module = graph(*text)
+    split = replace(split, name="split")
+    assert fuse(module, rule_of(Node(ReluOp, (split,)), outputs=("split",))) == []
+    assert kernels(module) == ["XFusion"]
 
 
 # Trying

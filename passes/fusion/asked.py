@@ -20,7 +20,6 @@ from ge_dialect.passes.fusion.explain import (
     is_near,
     report,
     tell,
-    tell_absent,
     verified,
 )
 from ge_dialect.passes.fusion.match import Failure, Match
@@ -112,10 +111,6 @@ class Questions:
                 report(miss, self.stopped)
             elif question.asked or miss.root.parent is not None:
                 self._tell_late(question, snapshot)
-        function = self.block.parent_op()
-        for rule in self.absent if function is not None else ():
-            assert function is not None
-            tell_absent(rule, function, self.stopped)
 
     def _tell_late(self, question: Question, snapshot: Snapshot | None) -> None:
         """Says which rule took an op that the rule wants as well."""

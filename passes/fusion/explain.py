@@ -125,8 +125,15 @@ def _repair_text(failure: Failure) -> str:
     return f"make it {failure.wanted} in the model, or register a rule that takes {failure.found}"
 
 
-def tell_absent(rule: Rule, at: Operation, stopped: Stopped) -> None:
-    """Makes a remark of a rule that has no op to start from."""
+def tell_absent(rules: Sequence[Rule], at: Operation) -> None:
+    """Makes a remark of each rule that has no op to start from."""
+    stopped = Stopped(remarks.so_far()) if rules else None
+    for rule in rules if stopped is not None else ():
+        assert stopped is not None
+        _tell_absent(rule, at, stopped)
+
+
+def _tell_absent(rule: Rule, at: Operation, stopped: Stopped) -> None:
     names = dict.fromkeys(pattern.op.name for pattern in rule.patterns)
     wanted = " or ".join(f"'{name}'" for name in names)
     cause = next(filter(None, (stopped.first(name) for name in names)), None)

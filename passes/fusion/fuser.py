@@ -154,11 +154,17 @@ class Fuser:
             results = [op.results[0] for op in siblings]
             fuse_ops(rule.kernel, rule.name, siblings, results, first)
 
-    def report(self) -> None:
-        """Makes a remark of each near miss at an op that no other rule fused."""
+    def report(self) -> list[Rule]:
+        """Makes a remark of each near miss at an op that no other rule fused.
+
+        Returns:
+            The rules that the user asks about and that have nothing to start from here.
+        """
         self.misses.report()
-        if self.questions is not None:
-            self.questions.tell(self.snapshot)
+        if self.questions is None:
+            return []
+        self.questions.tell(self.snapshot)
+        return self.questions.absent
 
 
 def _first(failure: Failure | None) -> list[Failure]:

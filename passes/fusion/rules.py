@@ -6,7 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from xdsl.irdl import VarResultDef
+
 from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.passes.fusion.pattern import (
     Any,
     Maybe,
@@ -130,13 +133,18 @@ def check_shape(rule: str, node: Node) -> None:
             an op that does not have two.
     """
     definition = node.op.get_irdl_definition()
+    many = any(isinstance(one, VarResultDef) for _, one in definition.results)
     ports = {name for name, _ in definition.operands}
     problem = ""
-    if unknown := [name for name in node.ports if name not in ports]:
+    if definition.regions:
+        problem = f"'{node.op.name}' has regions, which read what is outside: it is no part of one"
+    elif issubclass(node.op, ConstantOp):
+        problem = "a constant is a Weight or Const of a pattern, not a Node"
+    elif unknown := [name for name in node.ports if name not in ports]:
         problem = f"'{node.op.name}' has no operand '{unknown[0]}'"
     elif node.commutes and len(node.operands) != 2:
         problem = f"'{node.op.name}' commutes with {len(node.operands)} operands, expected 2"
-    elif not 0 <= node.result < max(1, len(definition.results)):
+    elif node.result < 0 or (not many and node.result >= max(1, len(definition.results))):
         problem = f"'{node.op.name}' has no result {node.result}"
     elif any(isinstance(p, Maybe) and not p.node.operands for p in node.operands):
         problem = f"an optional op before '{node.op.name}' has no operand to stand in for it"
