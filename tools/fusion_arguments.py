@@ -165,7 +165,7 @@ def list_text(rules: str) -> str:
 
     chosen, sources = split_rules(rules)
     lines: list[str] = []
-    for rule in registry_of(sources).ordered(chosen):
+    for rule in registry_of(sources, tried=False).ordered(chosen):
         line = f"{rule.name}: kernel {rule.kernel}, priority {rule.priority}"
         if rule.targets:
             line += f", on {', '.join(rule.targets)}"
@@ -181,7 +181,7 @@ def lint_text(rules: str) -> tuple[str, int]:
     from ge_dialect.passes.fusion.registry import registry_of
 
     chosen, sources = split_rules(rules)
-    registry = registry_of(sources)
+    registry = registry_of(sources, tried=False)  # what is wrong with one rule hides no other
     registry.ordered(chosen)
     findings = lint(registry, newest_opset())
     if chosen:

@@ -9,13 +9,14 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.structure import FusionOp
 from ge_dialect.passes.fusion.gates import opsets
-from ge_dialect.passes.fusion.pattern import nodes_of
+from ge_dialect.passes.fusion.match import match_rule
 from ge_dialect.passes.fusion.rule import FusionRule, Rule
 from ge_dialect.passes.fusion.rules import RuleRegistry
 from ge_dialect.passes.fusion.samples import sample_of
-from ge_dialect.passes.fusion.selfcheck import check_rule, fires
+from ge_dialect.passes.fusion.selfcheck import check_rule, fires, firing_sample
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Finding:
 
     Attributes:
         rule: Its name.
-        kind: `wrong`, `dead`, `shadowed`, `overlap`, `stale` or `unchecked`.
+        kind: `wrong`, `dead`, `shadowed`, `overlap`, `stale`, `target` or `unchecked`.
         message: One line.
     """
 
@@ -54,7 +55,7 @@ def lint(registry: RuleRegistry, newest_opset: int) -> list[Finding]:
     findings: list[Finding] = []
     for rule in rules:
         sample = samples[rule.name]
-        own = list(_alone(rule, sample)) + list(_stale(rule, newest_opset))
+        own = [*_alone(rule, sample), *_stale(rule, newest_opset), *_elsewhere(rule)]
         findings += own
         if isinstance(sample, ModuleOp) and not any(f.kind in ("wrong", "dead") for f in own):
             findings += _among(rule, rules, sample)
@@ -62,8 +63,9 @@ def lint(registry: RuleRegistry, newest_opset: int) -> list[Finding]:
 
 
 def _sample(rule: Rule) -> ModuleOp | GEError | None:
+    """Returns a graph that a rule fires on, else one that it should fire on, or what is wrong."""
     try:
-        return sample_of(rule)
+        return firing_sample(rule) or sample_of(rule)
     except GEError as error:
         return error
 
@@ -87,7 +89,7 @@ def _alone(rule: Rule, sample: ModuleOp | GEError | None) -> Iterator[Finding]:
     if _conditions_are_never_tried(rule):
         yield Finding(rule.name, "dead", "does not fire on what its own pattern describes")
     else:
-        message = "its conditions do not hold for f32 and small shapes: give an example"
+        message = "its conditions hold for none of the small graphs that are tried: give an example"
         yield Finding(rule.name, "unchecked", message)
 
 
@@ -99,6 +101,21 @@ def _stale(rule: Rule, newest: int) -> Iterator[Finding]:
     if rule.max_opset is not None and rule.max_opset < newest:
         message = f"was written for opset {opsets(rule)}, the newest is {newest}"
         yield Finding(rule.name, "stale", message)
+
+
+def _elsewhere(rule: Rule) -> Iterator[Finding]:
+    """Yields the machines of a rule that are not known: one may be spelled wrong."""
+    from ge_dialect.targets.reader import builtin_target, target_names
+
+    known: dict[str, None] = {}
+    for name in target_names() if rule.targets else ():
+        machine = builtin_target(name)
+        known |= dict.fromkeys((machine.name, machine.arch, machine.short_soc))
+    names = {name.lower() for name in known}
+    for target in rule.targets:
+        if target.lower() not in names:
+            message = f"'{target}' is no built-in machine: {', '.join(filter(None, known))}"
+            yield Finding(rule.name, "target", message)
 
 
 def _among(rule: Rule, rules: Sequence[Rule], sample: ModuleOp) -> Iterator[Finding]:
@@ -113,15 +130,18 @@ def _among(rule: Rule, rules: Sequence[Rule], sample: ModuleOp) -> Iterator[Find
         return
     if not isinstance(rule, FusionRule):
         return
+    ops = [op for op in sample.walk() if isinstance(op, GEOp)]
     for other in rules[rules.index(rule) + 1 :]:
-        tied = other.priority == rule.priority and _size(other) == _size(rule)
-        if tied and isinstance(other, FusionRule) and fires(other, sample.clone()):
+        if not isinstance(other, FusionRule) or other.priority != rule.priority:
+            continue
+        if other.size == rule.size and _fits(other, ops):
             message = f"'{other.name}' fits the same ops with the same priority: names decide"
             yield Finding(rule.name, "overlap", message)
 
 
-def _size(rule: Rule) -> int:
-    return sum(len(nodes_of(pattern)) for pattern in rule.patterns)
+def _fits(rule: FusionRule, ops: Sequence[GEOp]) -> bool:
+    roots = tuple(pattern.op for pattern in rule.patterns)
+    return any(match_rule(rule, op, explain=False).ok for op in ops if isinstance(op, roots))
 
 
 def _apply_all(rules: Sequence[Rule], module: ModuleOp) -> list[str]:

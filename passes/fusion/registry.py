@@ -39,11 +39,12 @@ def default_registry() -> RuleRegistry:
     return RuleRegistry({rule.name: rule for rule in built_in_rules()})
 
 
-def registry_of(library: tuple[str, ...] = ()) -> RuleRegistry:
+def registry_of(library: tuple[str, ...] = (), *, tried: bool = True) -> RuleRegistry:
     """Returns the registry of a compilation.
 
     Args:
         library: TOML files and Python modules with further rules.
+        tried: Whether further rules are tried on samples, so that one that is wrong is an error.
 
     Raises:
         GEError: A file or module cannot be read, or one of its rules is refused.
@@ -62,7 +63,8 @@ def registry_of(library: tuple[str, ...] = ()) -> RuleRegistry:
     registry = RuleRegistry(dict(default_registry().rules))
     for rule in rules:
         registry.register(rule)
-    check_rules(rules)
+    if tried:
+        check_rules(rules)
     return registry
 
 
