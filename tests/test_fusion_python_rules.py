@@ -16,6 +16,7 @@ from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.activations import ReluOp
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.binary import AddOp, SubOp
+from ge_dialect.ge.types import value_shape
 from ge_dialect.ge.unary import AbsOp, CeilOp, ExpOp, FloorOp, NegOp
 from ge_dialect.passes.fusion import registry, selfcheck
 from ge_dialect.passes.fusion.article import FusionRuleRegistry, fusion_rule, registered
@@ -25,7 +26,7 @@ from ge_dialect.passes.fusion.content import content_key
 from ge_dialect.passes.fusion.fuse_rules import FuseRulesPass
 from ge_dialect.passes.fusion.lint import lint
 from ge_dialect.passes.fusion.match import Match
-from ge_dialect.passes.fusion.pattern import Any, Node, Verdict
+from ge_dialect.passes.fusion.pattern import Any, Maybe, Node, Verdict
 from ge_dialect.passes.fusion.registry import built_in_rules, default_registry, registry_of
 from ge_dialect.passes.fusion.rule import Condition, FusionRule, RuleRegistry
 from ge_dialect.passes.fusion.selfcheck import check_rule, check_rules
@@ -432,6 +433,39 @@ def test_lint_tries_ranks_and_types_that_conditions_ask_for():
     linted.register(FusionRule("Deep", "K", exp, conditions=(rank("x", 3),)))
     linted.register(FusionRule("Half", "K", negated, conditions=(element_type("x", "f16"),)))
     assert lint(linted, 22) == []
+
+
+def test_a_rule_with_optional_parts_is_not_shadowed_by_one_of_the_plain_part():
+    small = FusionRule("Small", "K", Node(ExpOp, (Any("x"),)), priority=3)
+    negated = Node(NegOp, (Any("x"),))
+    linted = RuleRegistry()
+    linted.register(small)
+    linted.register(FusionRule("Either", "K", Node(AbsOp, (Maybe(Node(ExpOp, (negated,))),))))
+    assert lint(linted, 22) == []
+
+
+def test_lint_goes_on_after_rules_whose_code_fails(tmp_path: Path):
+    def fails(match: Match) -> Verdict:
+        return Verdict(len(match.named) > 9, str(1 // 0))
+
+    wrong = Condition("fails", ReasonClass.SHAPE, fails)
+    only_deep = Condition("deep", ReasonClass.SHAPE, _deep)
+    linted = RuleRegistry()
+    linted.register(FusionRule("Fails", "K", Node(ExpOp, (Any("x"),)), (wrong,), priority=9))
+    matrices = "func.func @main(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {\n"
+    matrices += "%y = ge.abs %x : (tensor<2x4xf32>) -> tensor<2x4xf32>\n"
+    matrices += "func.return %y : tensor<2x4xf32>\n}"
+    absolute = Node(AbsOp, (Any("x"),))
+    linted.register(FusionRule("Deep", "K", absolute, (only_deep,), priority=8, example=matrices))
+    vectors = matrices.replace("2x4", "4")
+    linted.register(FusionRule("Flat", "K", absolute, priority=7, example=vectors))
+    linted.register(FusionRule("Stale", "K", TWICE_NEG, max_opset=3))
+    found = {(one.rule, one.kind) for one in lint(linted, 22)}
+    assert found == {("Fails", "wrong"), ("Deep", "wrong"), ("Stale", "stale")}
+
+
+def _deep(match: Match) -> Verdict:
+    return Verdict(value_shape(match.captures["x"])[1] == 4)
 
 
 def test_lint_tells_machines_that_nobody_knows():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
@@ -15,7 +16,7 @@ from ge_dialect.passes.fusion.gates import opsets
 from ge_dialect.passes.fusion.match import match_rule
 from ge_dialect.passes.fusion.rule import FusionRule, Rule
 from ge_dialect.passes.fusion.rules import RuleRegistry
-from ge_dialect.passes.fusion.samples import sample_of
+from ge_dialect.passes.fusion.samples import sample_of, variants_of
 from ge_dialect.passes.fusion.selfcheck import check_rule, fires, firing_sample
 
 
@@ -52,14 +53,23 @@ def lint(registry: RuleRegistry, newest_opset: int) -> list[Finding]:
     """
     rules = list(registry.ordered())
     samples = {rule.name: _sample(rule) for rule in rules}
+    own = {
+        rule.name: [
+            *_alone(rule, samples[rule.name]),
+            *_stale(rule, newest_opset),
+            *_elsewhere(rule),
+        ]
+        for rule in rules
+    }
+    bad = {name for name, found in own.items() if any(f.kind in ("wrong", "dead") for f in found)}
+    others = [rule for rule in rules if rule.name not in bad]
     findings: list[Finding] = []
     for rule in rules:
+        findings += own[rule.name]
         sample = samples[rule.name]
-        own = [*_alone(rule, sample), *_stale(rule, newest_opset), *_elsewhere(rule)]
-        findings += own
-        if isinstance(sample, ModuleOp) and not any(f.kind in ("wrong", "dead") for f in own):
-            findings += _among(rule, rules, sample)
-    return findings
+        if isinstance(sample, ModuleOp) and rule.name not in bad:
+            findings += _among(rule, others, sample)
+    return list(dict.fromkeys(findings))
 
 
 def _sample(rule: Rule) -> ModuleOp | GEError | None:
@@ -123,9 +133,13 @@ def _among(rule: Rule, rules: Sequence[Rule], sample: ModuleOp) -> Iterator[Find
     own = sample.clone()
     if not fires(rule, own):
         return
-    winners = _apply_all(rules, sample.clone())
-    if rule.name not in winners and winners:
-        message = f"'{winners[0]}' comes first wherever it could fire"
+    try:
+        winner = _shadow(rule, rules, sample)
+    except _FailedError as failed:
+        yield failed.finding
+        return
+    if winner is not None:
+        message = f"'{winner}' comes first wherever it could fire"
         yield Finding(rule.name, "shadowed", message)
         return
     if not isinstance(rule, FusionRule):
@@ -141,7 +155,31 @@ def _among(rule: Rule, rules: Sequence[Rule], sample: ModuleOp) -> Iterator[Find
 
 def _fits(rule: FusionRule, ops: Sequence[GEOp]) -> bool:
     roots = tuple(pattern.op for pattern in rule.patterns)
-    return any(match_rule(rule, op, explain=False).ok for op in ops if isinstance(op, roots))
+    with suppress(GEError):  # told where all rules are applied
+        return any(match_rule(rule, op, explain=False).ok for op in ops if isinstance(op, roots))
+    return False
+
+
+def _shadow(rule: Rule, rules: Sequence[Rule], sample: ModuleOp) -> str | None:
+    """Returns the rule that comes first wherever another one could fire, None where none does.
+
+    What is plain another rule may take; a pattern with optional parts still fires on the others.
+    """
+    winners = _apply_all(rules, sample.clone())
+    if rule.name in winners or not winners:
+        return None
+    for module, _ in variants_of(rule) if not rule.example else ():
+        if fires(rule, module.clone()) and rule.name in _apply_all(rules, module):
+            return None
+    return winners[0]
+
+
+class _FailedError(Exception):
+    """A rule's own code fails on a graph of another rule."""
+
+    def __init__(self, rule: Rule, error: GEError):
+        super().__init__(error.message)
+        self.finding = Finding(rule.name, "wrong", error.message)
 
 
 def _apply_all(rules: Sequence[Rule], module: ModuleOp) -> list[str]:
@@ -152,7 +190,10 @@ def _apply_all(rules: Sequence[Rule], module: ModuleOp) -> list[str]:
         if isinstance(function, FuncOp):
             fuser = Fuser(function.body.block)
             for rule in rules:
-                fuser.apply(rule)
+                try:
+                    fuser.apply(rule)
+                except GEError as error:
+                    raise _FailedError(rule, error) from error
     kernels = [op for op in module.walk() if isinstance(op, FusionOp) and op.rule is not None]
     return [op.rule.data for op in kernels if op.rule is not None]
 
