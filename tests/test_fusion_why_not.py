@@ -213,6 +213,23 @@ def test_a_rule_whose_root_another_one_took_tells_what_was_missing():
     assert remark.message == "'ge.exp' reads 'ge.neg' where the rule wants 'ge.abs'"
 
 
+def test_a_rule_that_was_not_chosen_says_so():
+    module = graph(unary("%s", "silu", "%x"), binary("%y", "mul", "%s", "%z"))
+    with remarks.collect() as found:
+        FuseRulesPass(rules=("AddN",), why_not=("SwiGlu",)).apply(make_context(), module)
+    remark = only([r for r in found.remarks if r.rule == "SwiGlu"])
+    assert remark.message == "the rule is not among those that were chosen"
+    assert remark.fix is not None
+    assert remark.fix.startswith("name 'SwiGlu' in '--rules', or leave that out; verified: ")
+
+
+def test_what_is_not_there_comes_before_a_rule_that_is_turned_off():
+    remark = only(
+        fuse(graph(unary("%y", "exp", "%x")), rule_of(), why_not=["Test"], disabled=["Test"])
+    )
+    assert remark.message == "'ge.exp' reads 'an argument' where the rule wants 'ge.neg'"
+
+
 def test_all_choices_are_named():
     choices = tuple(Node(op, (Any("a"),)) for op in (NegOp, ReluOp))
     rule = rule_of(Node(ExpOp, (OneOf(choices),)))

@@ -7,7 +7,7 @@ nothing at all where another rule took the op that it starts from.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -22,6 +22,7 @@ from ge_dialect.passes.fusion.explain import (
     tell,
     verified,
 )
+from ge_dialect.passes.fusion.gates import Setting
 from ge_dialect.passes.fusion.match import Failure, Match
 from ge_dialect.passes.fusion.order import Stopped, waits_on
 from ge_dialect.passes.fusion.rule import FusionRule, Rule
@@ -144,13 +145,13 @@ class Snapshot:
 
     Attributes:
         rules: All rules, in the order they are tried.
-        disabled: Names of those that the user turned off.
+        setting: What they are asked against.
         module: A copy.
         places: Where in it an op is.
     """
 
     rules: Sequence[Rule]
-    disabled: Sequence[str]
+    setting: Setting
     module: ModuleOp
     places: dict[Operation, int]
     tried: dict[tuple[str, frozenset[str]], tuple[set[int], dict[int, str]]] = field(init=False)
@@ -183,7 +184,6 @@ class Snapshot:
     ) -> tuple[set[int], dict[int, str]]:
         """Returns where a rule fires without some others, and which rule takes what else."""
         from ge_dialect.passes.fusion.fuser import Fuser
-        from ge_dialect.passes.fusion.gates import Setting
 
         key = (rule.name, frozenset(left_out))
         if (known := self.tried.get(key)) is not None:
@@ -193,7 +193,7 @@ class Snapshot:
         block = ops[self.places[root]].parent
         assert block is not None
         places = {op: place for place, op in enumerate(ops)}
-        fuser = Fuser(block, Setting(module, self.disabled), quiet=True)
+        fuser = Fuser(block, replace(self.setting, module=module), quiet=True)
         fuser.questions = Questions(block)
         for one in self._until(rule):
             if one.name not in left_out:
@@ -210,7 +210,7 @@ class Snapshot:
                 return
 
 
-def snapshot_of(block: Block, rules: Sequence[Rule], disabled: Sequence[str]) -> Snapshot | None:
+def snapshot_of(block: Block, rules: Sequence[Rule], setting: Setting) -> Snapshot | None:
     """Returns a copy of the function around a block; None where there is none."""
     around = block.parent_op()
     while around is not None and not isinstance(around, FuncOp):
@@ -220,7 +220,7 @@ def snapshot_of(block: Block, rules: Sequence[Rule], disabled: Sequence[str]) ->
     places = {op: place for place, op in enumerate(around.walk())}
     top = around.parent_op()
     attributes = dict(top.attributes) if isinstance(top, ModuleOp) else {}
-    return Snapshot(rules, disabled, ModuleOp([around.clone()], attributes), places)
+    return Snapshot(rules, setting, ModuleOp([around.clone()], attributes), places)
 
 
 def _function_of(module: ModuleOp) -> FuncOp:

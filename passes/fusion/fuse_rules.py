@@ -50,7 +50,7 @@ class FuseRulesPass(ModulePass):
             registry.ordered(names)  # an unknown name is an error there, too
         names = {rule.name for rule in chosen}
         asked = [r for r in registry.ordered(self.why_not) if r.name not in names and self.why_not]
-        setting = Setting(op, (*self.disable, *(rule.name for rule in asked)))
+        setting = Setting(op, self.disable, [rule.name for rule in asked])
         absent: list[list[Rule]] = []
         functions = [f for f in op.body.block.ops if isinstance(f, FuncOp) and not f.is_declaration]
         for block in (block for function in functions for block in blocks_of(function)):

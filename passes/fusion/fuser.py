@@ -64,7 +64,7 @@ class Fuser:
             if self._is_watched(rule):
                 self._ask(rule, questions)
         if any(one.asked and not one.miss.failures for one in questions.found):
-            self.snapshot = snapshot_of(self.block, rules, self.setting.disabled)
+            self.snapshot = snapshot_of(self.block, rules, self.setting)
 
     def _is_watched(self, rule: Rule) -> bool:
         told = rule.priority >= 0 and isinstance(rule, FusionRule)
@@ -82,7 +82,8 @@ class Fuser:
         else:
             for root in self._roots(rule):
                 match = match_rule(rule, root, explain=True)
-                closed = self.setting.closed(rule, root)
+                # Where the ops are not even there, nothing else stands in the way first.
+                closed = self.setting.closed(rule, root) if match.structural else None
                 questions.ask(rule, match, [*_first(closed), *match.failures], asked)
         if asked and len(questions.found) == before:
             questions.absent.append(rule)

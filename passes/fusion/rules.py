@@ -46,7 +46,11 @@ class RuleRegistry:
 
         check_fields(rule)
         if rule.name in self.rules:
-            raise GEError("GE0420", f"expected distinct rule names, got '{rule.name}' twice")
+            raise GEError(
+                "GE0420",
+                f"expected distinct rule names, got '{rule.name}' twice",
+                hint="rename yours; ge-opt --list-rules lists those that are built in",
+            )
         for pattern in rule.patterns:
             for node in nodes_of(pattern):
                 check_strict(rule.name, node)
