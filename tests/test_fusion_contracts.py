@@ -318,3 +318,20 @@ def test_rules_are_disabled_in_ge_opt(folder: Path, capsys: pytest.CaptureFixtur
     arguments = ["fuses.mlir", "-p", "ge-fuse-rules", "--disable-rules", RULE]
     assert ge_opt.main_with(arguments) == 0
     assert "ge.fusion" not in capsys.readouterr().out
+
+
+def test_a_name_in_a_switch_file_that_is_nearly_ours_is_told(folder: Path):
+    (folder / "switch.cfg").write_text(f"{RULE.replace('Norm', 'Nrom')}FusionPass:off\nOther:off\n")
+    plan = compile("fuses.mlir", fusion_switch_file="switch.cfg")
+    (note,) = plan.notes
+    assert note.startswith(
+        "2 rules in the fusion switch file are not ours: FlashAttentionLayerNrom"
+    )
+    assert note.endswith(f"; 'FlashAttentionLayerNromFusionPass' may be '{RULE}'")
+
+
+def test_a_switch_file_with_a_huge_number_is_no_traceback(folder: Path):
+    (folder / "switch.json").write_text('{"Switch": ' + "1" * 5000 + "}")
+    with pytest.raises(GEError, match="no JSON") as caught:
+        read_switch_file("switch.json")
+    assert caught.value.code == "GE0443"

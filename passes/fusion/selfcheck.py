@@ -110,9 +110,8 @@ def _check_variants(rule: FusionRule) -> None:
             if not fires(rule, fused):
                 continue
         except GEError as error:
-            raise GEError(
-                error.code, f"{error.message} (tried {words})", hint=error.hint
-            ) from error
+            message = f"{error.message} (tried {words})" if words else error.message
+            raise GEError(error.code, message, hint=f"{error.hint}{_AWAY}") from error
         _compare_runs(rule, module, fused, VARIANT_SEEDS, words)
 
 
@@ -123,6 +122,8 @@ def _compare_runs(
         feeds = sample_inputs(module, seed)
         _compare(rule, _run(rule, module, feeds), _run(rule, fused, feeds), words)
 
+
+_AWAY = "; or keep the rule away by a condition, as element_type('x', 'f32')"
 
 _EXAMPLE = "give an `example`: a function @main in MLIR's text that the rule fires on"
 
@@ -206,7 +207,8 @@ def _compare(
             f"gives {found[place]} for {wanted[place]} at {list(place)} of result {index},"
             f" {len(places)} of {wanted.size} elements differ{where}"
         )
-        raise _refused(rule, problem, "correct the replacement, or say its `tolerance`")
+        hint = "correct the replacement, or say its `tolerance`"
+        raise _refused(rule, problem, f"{hint}{_AWAY}" if words else hint)
 
 
 def _tolerance(rule: Rule, dtype: npt.DTypeLike) -> float:
