@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from ge_dialect import remarks
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.unary import ExpOp
+from ge_dialect.passes import rewrites, statistics
 from ge_dialect.passes.fusion.pattern import Any, Node
+from ge_dialect.passes.fusion.registry import registry_of
 from ge_dialect.passes.fusion.rule import FusionRule
 from ge_dialect.tools import ge_opt
 from ge_dialect.tools.api import compile
@@ -335,3 +338,29 @@ def test_a_switch_file_with_a_huge_number_is_no_traceback(folder: Path):
     with pytest.raises(GEError, match="no JSON") as caught:
         read_switch_file("switch.json")
     assert caught.value.code == "GE0443"
+
+
+NEVER = """
+[[rule]]
+name = "Never"
+pattern = { op = "relu", operands = [{ op = "neg", operands = ["x"] }] }
+"""
+
+
+def test_a_rule_that_is_tried_on_its_sample_has_not_fired(folder: Path):
+    (folder / "never.toml").write_text(NEVER)
+    with pytest.raises(GEError) as caught:
+        compile("fuses.mlir", rule_sources=("never.toml",), require_fusions=("Never",))
+    assert (caught.value.code, caught.value.message) == (
+        "GE0440",
+        "expected 1 fusions by 'Never', got 0",
+    )
+    # Another rule, since each is tried once: nobody counts or hears of it, no limit stops it.
+    (folder / "never.toml").write_text(NEVER.replace("Never", "NeverEver"))
+    with (
+        statistics.collect() as counts,
+        remarks.collect() as found,
+        rewrites.counting(limit=0) as counted,
+    ):
+        registry_of(("never.toml",))
+    assert (dict(counts), found.remarks, counted.done) == ({}, (), 0)

@@ -12,6 +12,7 @@ from ge_dialect.ge.activations import ReluOp
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.binary import AddOp, MulOp
 from ge_dialect.ge.normalization import LayerNormOp
+from ge_dialect.ge.pieces import ConcatOp
 from ge_dialect.ge.unary import AbsOp, ExpOp, NegOp
 from ge_dialect.passes.fusion.conditions import (
     at_most,
@@ -359,12 +360,44 @@ def test_shapes_have_to_be_proved_equal(shapes: str, reason: ReasonClass | None,
 
 
 @pytest.mark.parametrize(
+    ("condition", "found"),
+    [
+        (at_most("a", 0, 64), None),
+        (at_most("a", 0, 63), "S of 16 to 64"),
+        (at_most("b", 0, 64), "U without a greatest value"),
+        (multiple_of("a", 0, 8), None),
+        (multiple_of("a", 0, 32), "S of 16 to 64"),
+        (same_shape("a", "b"), "cannot prove S==U"),
+        (same_shape("a", "c"), None),
+    ],
+)
+def test_conditions_hold_for_all_that_symbols_may_be(condition: Condition, found: str | None):
+    a, b, c = (f'tensor<?x4xf32, #ge.dims<"{dim}">>' for dim in ("S", "U", "S + O"))
+    ranges = (
+        'S = #ge.symbol<16, 64, 16, "a">, U = #ge.symbol<1, ?, 1, "b">,'
+        ' O = #ge.symbol<0, 0, 1, "c">'
+    )
+    result = "tensor<?x4xf32>"
+    module = parse(
+        f"func.func @main(%a: {a}, %b: {b}, %c: {c}) -> {result}"
+        f" attributes {{ge.symbols = {{{ranges}}}}} {{\n"
+        f"%y = ge.concat %a, %b, %c axis 0 : ({a}, {b}, {c}) -> {result}\n"
+        f"func.return %y : {result}\n}}"
+    )
+    node = Node(ConcatOp, (Any("a"), Any("b"), Any("c")), {"axis": KEEP})
+    missed = fuse(module, rule_of(node, conditions=(condition,)))
+    assert [(r.reason_class, r.found) for r in missed] == (
+        [] if found is None else [(ReasonClass.SYMBOL, found)]
+    )
+
+
+@pytest.mark.parametrize(
     ("condition", "reason", "found", "wanted"),
     [
         (element_type("x", "f16", "bf16"), ReasonClass.DTYPE, "f32", "f16 or bf16"),
         (rank("x", 3, 4), ReasonClass.SHAPE, "2", "3 or 4"),
         (multiple_of("x", -1, 16), ReasonClass.SHAPE, "4", "a multiple of 16"),
-        (multiple_of("x", 5, 1), ReasonClass.SHAPE, "None", "a multiple of 1"),
+        (multiple_of("x", 5, 1), ReasonClass.SHAPE, "no such dimension", "a multiple of 1"),
         (at_most("x", 1, 3), ReasonClass.SHAPE, "4", "at most 3"),
         (constant("x"), ReasonClass.CONST, "a computed value", "a constant"),
         (same_type("x", "exp"), None, "", ""),

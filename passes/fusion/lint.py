@@ -188,7 +188,7 @@ def _apply_all(rules: Sequence[Rule], module: ModuleOp) -> list[str]:
 
     for function in module.body.block.ops:
         if isinstance(function, FuncOp):
-            fuser = Fuser(function.body.block)
+            fuser = Fuser(function.body.block, quiet=True)
             for rule in rules:
                 try:
                     fuser.apply(rule)

@@ -139,7 +139,7 @@ def fires(rule: Rule, module: ModuleOp) -> bool:
     before = _kernels(module)
     for function in module.body.block.ops:
         if isinstance(function, FuncOp):
-            Fuser(function.body.block).apply(rule)
+            Fuser(function.body.block, quiet=True).apply(rule)
     try:
         module.verify()
     except VerifyException as error:
