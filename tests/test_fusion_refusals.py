@@ -279,6 +279,12 @@ def test_a_replacement_that_is_right_for_all_passes():
     assert check_rule(rule_of(node, replacement=_sum))
 
 
+def test_casts_that_a_rule_looks_through_are_tried():
+    rule = rule_of(replacement=_neg_relu, cast_tolerant=True)
+    assert "(tried with casts to f16 and back behind 'ge.neg')" in wrong(rule)
+    check_rule(rule_of(replacement=_neg_relu))
+
+
 def test_alternatives_are_tried_as_well():
     rule = rule_of(RELU, alternatives=(Node(ReluOp, (Any("a"),)),), replacement=_neg_relu)
     assert "(tried alternative 1)" in wrong(rule)

@@ -22,7 +22,8 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import splat_constant
-from ge_dialect.ge.dtypes import is_integer
+from ge_dialect.ge.dtypes import is_float, is_integer
+from ge_dialect.ge.elementwise import CastOp
 from ge_dialect.ge.types import tensor_type
 from ge_dialect.passes.fusion.attrs import AttrSpec, plain, shown
 from ge_dialect.passes.fusion.choices import Choices, all_choices
@@ -36,7 +37,7 @@ from ge_dialect.passes.fusion.pattern import (
     Pattern,
     Weight,
 )
-from ge_dialect.passes.fusion.rule import Rule, SiblingRule
+from ge_dialect.passes.fusion.rule import FusionRule, Rule, SiblingRule
 from ge_dialect.passes.fusion.sample_attributes import attributes
 
 SHAPES: tuple[tuple[int, ...], ...] = (
@@ -94,6 +95,7 @@ class _Sample:
     weight: tuple[int, ...]
     choices: Choices
     element: Attribute = f32
+    tolerant: bool = False
     block: Block = field(default_factory=Block)
     captures: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
     nodes: dict[int, SSAValue] = field(default_factory=dict[int, SSAValue])
@@ -118,9 +120,18 @@ class _Sample:
                 ways = [("", pattern.node.operands[0]), (there, pattern.node)]
                 return self.value(self.choices.choose(ways))
             case Node():
-                return self.node(pattern)
+                return self.cast_back(self.node(pattern), pattern.op.name)
             case Nothing():
                 raise NoSampleError
+
+    def cast_back(self, value: SSAValue, name: str) -> SSAValue:
+        """Returns a value, perhaps through casts that a rule looks through: they round."""
+        if not self.tolerant or not is_float(self.element):
+            return value
+        what = f"with casts to f16 and back behind '{name}'"
+        if not self.choices.choose([("", False), (what, True)]):
+            return value
+        return self.add(CastOp(self.add(CastOp(value, f16)), self.element))
 
     def captured(self, pattern: Any | Weight | Const) -> SSAValue:
         if pattern.name and pattern.name in self.captures:
@@ -191,7 +202,8 @@ def _words(attr: Attribute | None) -> str:
 
 
 def _build(rule: Rule, shape: tuple[int, ...], weight: tuple[int, ...], made: Choices) -> ModuleOp:
-    sample = _Sample(shape, weight, made)
+    tolerant = isinstance(rule, FusionRule) and rule.cast_tolerant
+    sample = _Sample(shape, weight, made, tolerant=tolerant)
     patterns = [(f"alternative {n}", one) for n, one in enumerate(rule.patterns)]
     pattern = made.choose(patterns)
     sample.element = made.choose([("", f32), ("of f16", f16), ("of i32", i32)])
