@@ -10,6 +10,7 @@ from xdsl.parser import Parser
 
 from ge_dialect import remarks
 from ge_dialect.ge.structure import FusionOp
+from ge_dialect.passes.fusion.explain import tell_absent
 from ge_dialect.passes.fusion.fuser import Fuser
 from ge_dialect.passes.fusion.gates import Setting
 from ge_dialect.passes.fusion.rule import Rule, RuleRegistry
@@ -63,7 +64,7 @@ def fuse(
         fuser.watch(ordered)
         for rule in ordered:
             fuser.apply(rule)
-        fuser.report()
+        tell_absent(fuser.report(), function)
     module.verify()
     return [remark for remark in found.remarks if remark.kind == remarks.Kind.MISSED]
 

@@ -228,3 +228,38 @@ def test_outputs_of_a_run_are_all_or_nothing(tmp_path: Path):
     assert is_one_error(stderr, "GE0103")
     assert (tmp_path / "out.npz").read_bytes() == OLD
     assert sorted(os.listdir(tmp_path)) == ["m.om", "out.npz"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
+@pytest.mark.parametrize("buffered", ["", "1"])
+@pytest.mark.parametrize(
+    "arguments",
+    [["ge_opt", "model.mlir"], ["ge_opt", "--lint-rules"], ["ge_opt", "--explain", "GE0520"]],
+)
+def test_output_that_cannot_be_printed_is_one_line(
+    tmp_path: Path, arguments: Sequence[str], buffered: str
+):
+    (tmp_path / "model.mlir").write_text("func.func @main() { func.return }")
+    tool, *rest = arguments
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", f"ge_dialect.tools.{tool}", *rest],
+            cwd=tmp_path,
+            env={**ENV, "PYTHONUNBUFFERED": buffered},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    message = "error: GE0103: cannot write 'standard output': no space left on device"
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert message in done.stderr
+
+
+def test_a_closed_output_is_no_traceback(tmp_path: Path):
+    (tmp_path / "model.mlir").write_text("func.func @main() { func.return }")
+    command = f"{sys.executable} -m ge_dialect.tools.ge_opt model.mlir >&-"
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=tmp_path, env=ENV, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")

@@ -119,13 +119,16 @@ def test_ge_opt_bisects_a_command(folder: Path) -> None:
     argv = ["in.mlir", "-p", "test-add-to-sub,ge-cse", "--bisect", "! grep -q '%r6_1 = ge.sub' {}"]
     with pytest.raises(GEError, match=r"GE0905: .* AddToSub, match 7 of 9"):
         main_with(argv)
-    for command, why in (("false", "fails on the input"), ("true", "succeeds")):
+    not_run = ("no-such-command {}", "is not found, or reads what is not found")
+    for command, why in (("false", "fails on the input"), ("true", "succeeds"), not_run):
         with pytest.raises(GEError, match=f"GE0904: .* {why}"):
             main_with([*argv[:-1], command])
 
 
 def test_ge_opt_limits_rewrites(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "in.mlir").write_text(blocks(9))
+    with pytest.raises(GEError, match="expected a whole number from 0 on, got '-4'"):
+        main_with(["in.mlir", "-p", "test-add-to-sub", "--max-rewrites=-4"])
     assert main_with(["in.mlir", "-p", "test-add-to-sub", "--max-rewrites=4"]) == 0
     assert capsys.readouterr().out.count("ge.sub") == 4
 

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from ge_dialect import remarks
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.unary import ExpOp
+from ge_dialect.passes import rewrites, statistics
 from ge_dialect.passes.fusion.pattern import Any, Node
+from ge_dialect.passes.fusion.registry import registry_of
 from ge_dialect.passes.fusion.rule import FusionRule
 from ge_dialect.tools import ge_opt
 from ge_dialect.tools.api import compile
@@ -270,3 +273,94 @@ def test_why_not_tells_each_miss_of_a_rule(folder: Path, capsys: pytest.CaptureF
     assert "FlashAttentionDropout: func.func: no 'ge.dropout' to start from" in line
     with pytest.raises(GEError, match="expected rules among"):
         ge_opt.main_with([*argv, "--why-not", "Nothing"])
+
+
+def test_a_required_rule_that_is_turned_off_says_so(folder: Path):
+    with pytest.raises(GEError) as caught:
+        compile("fuses.mlir", require_fusions=(RULE,), disabled_rules=(RULE,))
+    assert caught.value.code == "GE0440"
+    assert "the rule is turned off" in str(caught.value.hint)
+    assert "verified: without that it fires" in str(caught.value.hint)
+
+
+def test_a_required_rule_that_does_not_exist_is_unknown(folder: Path):
+    with pytest.raises(GEError, match="got 'FlashAttentionLayerNrom'") as caught:
+        compile("fuses.mlir", require_fusions=("FlashAttentionLayerNrom",))
+    assert caught.value.code == "GE0421"
+
+
+def test_a_baseline_tells_of_each_rule_that_fires_less(folder: Path):
+    compile("fuses.mlir", fusion_baseline="fusions.json")
+    with pytest.raises(GEError) as caught:
+        compile("misses.mlir", fusion_baseline="fusions.json")
+    assert "attribute 'epsilon'" in str(caught.value.hint)
+    assert str(caught.value.hint).endswith(f"--why-not={RULE} tells every partial match")
+
+
+def test_a_device_without_an_end_is_no_baseline_and_no_switch_file(folder: Path):
+    with pytest.raises(GEError, match="is no fusion baseline"):
+        check_baseline("/dev/zero", {}, [])
+    with pytest.raises(GEError, match="more than"):
+        read_switch_file("/dev/zero")
+
+
+def test_rules_are_listed_in_the_order_they_are_tried(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+):
+    (folder / "my.toml").write_text(
+        '[[rule]]\nname = "Mine"\npriority = 99\nmax_opset = 30\ntargets = ["Ascend910B"]\n'
+        'pattern = { op = "relu", operands = [{ op = "neg", operands = ["x"] }] }\n'
+    )
+    assert ge_opt.main_with(["--list-rules", "--rules", "my.toml"]) == 0
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert first == "Mine: kernel MineFusion, priority 99, on Ascend910B, opset 1 to 30"
+    assert second.startswith("FlashAttentionLayerNormDropoutAdd: ")
+
+
+def test_rules_are_disabled_in_ge_opt(folder: Path, capsys: pytest.CaptureFixture[str]):
+    arguments = ["fuses.mlir", "-p", "ge-fuse-rules", "--disable-rules", RULE]
+    assert ge_opt.main_with(arguments) == 0
+    assert "ge.fusion" not in capsys.readouterr().out
+
+
+def test_a_name_in_a_switch_file_that_is_nearly_ours_is_told(folder: Path):
+    (folder / "switch.cfg").write_text(f"{RULE.replace('Norm', 'Nrom')}FusionPass:off\nOther:off\n")
+    plan = compile("fuses.mlir", fusion_switch_file="switch.cfg")
+    (note,) = plan.notes
+    assert note.startswith(
+        "2 rules in the fusion switch file are not ours: FlashAttentionLayerNrom"
+    )
+    assert note.endswith(f"; 'FlashAttentionLayerNromFusionPass' may be '{RULE}'")
+
+
+def test_a_switch_file_with_a_huge_number_is_no_traceback(folder: Path):
+    (folder / "switch.json").write_text('{"Switch": ' + "1" * 5000 + "}")
+    with pytest.raises(GEError, match="no JSON") as caught:
+        read_switch_file("switch.json")
+    assert caught.value.code == "GE0443"
+
+
+NEVER = """
+[[rule]]
+name = "Never"
+pattern = { op = "relu", operands = [{ op = "neg", operands = ["x"] }] }
+"""
+
+
+def test_a_rule_that_is_tried_on_its_sample_has_not_fired(folder: Path):
+    (folder / "never.toml").write_text(NEVER)
+    with pytest.raises(GEError) as caught:
+        compile("fuses.mlir", rule_sources=("never.toml",), require_fusions=("Never",))
+    assert (caught.value.code, caught.value.message) == (
+        "GE0440",
+        "expected 1 fusions by 'Never', got 0",
+    )
+    # Another rule, since each is tried once: nobody counts or hears of it, no limit stops it.
+    (folder / "never.toml").write_text(NEVER.replace("Never", "NeverEver"))
+    with (
+        statistics.collect() as counts,
+        remarks.collect() as found,
+        rewrites.counting(limit=0) as counted,
+    ):
+        registry_of(("never.toml",))
+    assert (dict(counts), found.remarks, counted.done) == ({}, (), 0)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from importlib.metadata import EntryPoint
+from itertools import product
 from pathlib import Path
 from typing import Any as AnyType
 
@@ -14,17 +16,20 @@ from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.activations import ReluOp
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.binary import AddOp, SubOp
-from ge_dialect.ge.unary import AbsOp, ExpOp, NegOp
+from ge_dialect.ge.types import value_shape
+from ge_dialect.ge.unary import AbsOp, CeilOp, ExpOp, FloorOp, NegOp
 from ge_dialect.passes.fusion import registry, selfcheck
 from ge_dialect.passes.fusion.article import FusionRuleRegistry, fusion_rule, registered
 from ge_dialect.passes.fusion.chain import Chain, OpView
+from ge_dialect.passes.fusion.conditions import element_type, rank
+from ge_dialect.passes.fusion.content import content_key
 from ge_dialect.passes.fusion.fuse_rules import FuseRulesPass
 from ge_dialect.passes.fusion.lint import lint
 from ge_dialect.passes.fusion.match import Match
-from ge_dialect.passes.fusion.pattern import Any, Node, Verdict
+from ge_dialect.passes.fusion.pattern import Any, Maybe, Node, Verdict
 from ge_dialect.passes.fusion.registry import built_in_rules, default_registry, registry_of
 from ge_dialect.passes.fusion.rule import Condition, FusionRule, RuleRegistry
-from ge_dialect.passes.fusion.selfcheck import check_rule, check_rules, content_key
+from ge_dialect.passes.fusion.selfcheck import check_rule, check_rules
 from ge_dialect.passes.fusion.sources import load_rules
 from ge_dialect.remarks import ReasonClass
 from ge_dialect.tools.api import make_context
@@ -420,6 +425,67 @@ def test_lint_finds_what_is_wrong_without_a_graph():
     texts = [str(finding) for finding in lint(linted, 22)]
     assert "warning: [stale] Old: was written for opset 1 to 21, the newest is 22" in texts
     assert "error: [shadowed] Shadowed: 'First' comes first wherever it could fire" in texts
+
+
+def test_lint_tries_ranks_and_types_that_conditions_ask_for():
+    exp, negated = Node(ExpOp, (Any("x"),)), Node(NegOp, (Any("x"),))
+    linted = RuleRegistry()
+    linted.register(FusionRule("Deep", "K", exp, conditions=(rank("x", 3),)))
+    linted.register(FusionRule("Half", "K", negated, conditions=(element_type("x", "f16"),)))
+    assert lint(linted, 22) == []
+
+
+def test_a_rule_with_optional_parts_is_not_shadowed_by_one_of_the_plain_part():
+    small = FusionRule("Small", "K", Node(ExpOp, (Any("x"),)), priority=3)
+    negated = Node(NegOp, (Any("x"),))
+    linted = RuleRegistry()
+    linted.register(small)
+    linted.register(FusionRule("Either", "K", Node(AbsOp, (Maybe(Node(ExpOp, (negated,))),))))
+    assert lint(linted, 22) == []
+
+
+def test_lint_goes_on_after_rules_whose_code_fails(tmp_path: Path):
+    def fails(match: Match) -> Verdict:
+        return Verdict(len(match.named) > 9, str(1 // 0))
+
+    wrong = Condition("fails", ReasonClass.SHAPE, fails)
+    only_deep = Condition("deep", ReasonClass.SHAPE, _deep)
+    linted = RuleRegistry()
+    linted.register(FusionRule("Fails", "K", Node(ExpOp, (Any("x"),)), (wrong,), priority=9))
+    matrices = "func.func @main(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {\n"
+    matrices += "%y = ge.abs %x : (tensor<2x4xf32>) -> tensor<2x4xf32>\n"
+    matrices += "func.return %y : tensor<2x4xf32>\n}"
+    absolute = Node(AbsOp, (Any("x"),))
+    linted.register(FusionRule("Deep", "K", absolute, (only_deep,), priority=8, example=matrices))
+    vectors = matrices.replace("2x4", "4")
+    linted.register(FusionRule("Flat", "K", absolute, priority=7, example=vectors))
+    linted.register(FusionRule("Stale", "K", TWICE_NEG, max_opset=3))
+    found = {(one.rule, one.kind) for one in lint(linted, 22)}
+    assert found == {("Fails", "wrong"), ("Deep", "wrong"), ("Stale", "stale")}
+
+
+def _deep(match: Match) -> Verdict:
+    return Verdict(value_shape(match.captures["x"])[1] == 4)
+
+
+def test_lint_tells_machines_that_nobody_knows():
+    linted = RuleRegistry()
+    linted.register(FusionRule("Far", "K", TWICE_NEG, targets=("ascend910b", "Ascend999")))
+    (found,) = lint(linted, 22)
+    assert str(found).startswith("warning: [target] Far: 'Ascend999' is no built-in machine: ")
+
+
+def test_lint_of_many_rules_is_quick():
+    unary_ops: tuple[type[GEOp], ...] = (ExpOp, NegOp, AbsOp, ReluOp, CeilOp, FloorOp)
+    linted = RuleRegistry()
+    for number, ops in enumerate(product(unary_ops, repeat=3)):
+        node = Node(ops[0], (Any("x"),))
+        for op in ops[1:]:
+            node = Node(op, (node,))
+        linted.register(FusionRule(f"R{number}", "K", node))
+    before = time.process_time()
+    assert lint(linted, 22) == []
+    assert time.process_time() - before < 60
 
 
 def test_the_built_in_rules_have_nothing_wrong():

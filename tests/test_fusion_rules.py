@@ -96,6 +96,10 @@ def test_rules_are_tried_by_priority_then_size_then_name():
 
 def test_built_in_rules_register():
     assert list(default_registry().rules) == [rule.name for rule in built_in_rules()]
+    registry = RuleRegistry()  # that of compilations trusts them
+    for rule in built_in_rules():
+        registry.register(rule)
+    assert registry.rules == default_registry().rules
 
 
 # Comparison

@@ -211,12 +211,13 @@ def build_passes(options: CompileOptions) -> Sequence[ModulePass]:
     from ge_dialect.lowering.set_target import SetTargetPass
     from ge_dialect.passes.fusion.fuse_rules import FuseRulesPass
     from ge_dialect.passes.pipelines import OptimizePipeline
+    from ge_dialect.tools.contracts import required_rules
 
     fuse = FuseRulesPass(
         options.rules,
         tuple(dict.fromkeys((*options.disabled_rules, *switched_off(options)))),
         options.rule_sources,
-        options.why_not,
+        tuple(dict.fromkeys((*options.why_not, *required_rules(options.require_fusions)))),
     )
     graph = [
         fuse if isinstance(pass_, FuseRulesPass) else pass_
@@ -374,13 +375,13 @@ def _check_fusions(plan: CompiledPlan) -> None:
     options = plan.options
     if options.fusion_switch_file is not None:
         from ge_dialect.passes.fusion.registry import registry_of
-        from ge_dialect.tools.fusion_switch import read_switch_file
+        from ge_dialect.tools.fusion_switch import not_ours, read_switch_file
 
         rules = list(registry_of(options.rule_sources).rules.values())
         switch = read_switch_file(options.fusion_switch_file)
         plan.notes += [f"'{name}' cannot be turned off, it stays on" for name in switch.kept(rules)]
         if unknown := switch.unknown(rules):
-            plan.notes.append(f"{len(unknown)} rules in the fusion switch file are not ours")
+            plan.notes.append(not_ours(unknown, rules))
     check_required(options.require_fusions, plan.fired, plan.remarks, options.rule_sources)
     if options.fusion_baseline is not None:
         plan.notes.append(check_baseline(options.fusion_baseline, plan.fired, plan.remarks))

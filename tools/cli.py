@@ -30,15 +30,22 @@ def run_tool(
         argv: Arguments without the program's name; None for the process's own.
     """
     before = _end_cleanly_on_sigterm()
+    _open_closed()
     try:
-        return body(argv)
+        code = body(argv)
+        sys.stdout.flush()  # here, where it can still be told that it could not be written
     except GEError as error:
-        print(f"{tool}: error: {one_line(str(error))}", file=sys.stderr)  # noqa: T201  # a tool
+        _say(tool, error)
         return 1
     except BrokenPipeError:
-        # The reader went away (`| head`); Python would complain once more while it closes stdout.
-        with suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()  # the reader went away (`| head`)
+        return 1
+    except OSError as error:
+        # Files that tools write are all or nothing, and have errors of their own: this is stdout.
+        if error.errno not in _FULL or error.filename is not None:
+            raise
+        _forget_output()
+        _say(tool, unwritable("standard output", error))
         return 1
     except KeyboardInterrupt:
         return 130
@@ -47,6 +54,28 @@ def run_tool(
             signal.signal(signal.SIGTERM, before)
         # The process ends: what is left need not be searched for garbage.
         gc.freeze()
+    return code
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""What a device or a file system says that takes no more."""
+
+
+def _open_closed() -> None:
+    """Gives streams that the caller closed (`>&-`) a place to go to: Python has None for them."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # stays
+
+
+def _say(tool: str, error: GEError) -> None:
+    print(f"{tool}: error: {one_line(str(error))}", file=sys.stderr)  # noqa: T201  # a tool
+
+
+def _forget_output() -> None:
+    """Lets nothing more be written: Python would complain once more while it closes stdout."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def leave(code: int) -> NoReturn:
@@ -150,14 +179,19 @@ def unwritable(path: str, error: OSError) -> GEError:
     return GEError("GE0103", f"cannot write '{path}': {reason}", hint="choose another output path")
 
 
-def read_file(path: str) -> bytes:
+def read_file(path: str, most: int = -1) -> bytes:
     """Returns the bytes of an input file.
+
+    Args:
+        path: Of the file.
+        most: How many bytes to read, so that no device is read without end; -1 for all.
 
     Raises:
         GEError: It is not there, is a folder, or cannot be read.
     """
     try:
-        return Path(path).read_bytes()
+        with open(path, "rb") as file:
+            return file.read(most)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise GEError("GE0101", f"cannot read '{path}': {reason}", hint="check the path") from error

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from ge_dialect.diagnostics import GEError
 from ge_dialect.json_text import json_text
-from ge_dialect.remarks import Kind
+from ge_dialect.remarks import Kind, ReasonClass
 from ge_dialect.tools.cli import read_file, write_atomically
 
 if TYPE_CHECKING:
@@ -33,6 +33,15 @@ def requirement(text: str) -> tuple[str, int]:
             hint="as --require-fusion=FlashAttentionLayerNorm:12",
         )
     return rule, int(count) if separator else 1
+
+
+def required_rules(requirements: Sequence[str]) -> tuple[str, ...]:
+    """Returns the names of the rules that are required.
+
+    Raises:
+        GEError: A text is no requirement (GE0105).
+    """
+    return tuple(dict.fromkeys(requirement(text)[0] for text in requirements))
 
 
 def check_required(
@@ -97,7 +106,7 @@ def check_baseline(path: str, fired: Mapping[str, int], remarks: Sequence[Remark
         raise GEError(
             "GE0441",
             f"fewer fusions than in '{path}': {', '.join(parts)}",
-            hint=nearest(fewer[0], remarks),
+            hint=_nearest_of(fewer, remarks),
         )
     more = {rule: count for rule, count in fired.items() if count > before.get(rule, 0)}
     extra = f", more by {', '.join(sorted(more))}: delete it to write it anew" if more else ""
@@ -107,7 +116,7 @@ def check_baseline(path: str, fired: Mapping[str, int], remarks: Sequence[Remark
 def _read_baseline(path: str) -> dict[str, int]:
     import json
 
-    data = read_file(path)
+    data = read_file(path, MAX_BYTES + 1)
     try:
         found = json.loads(data) if len(data) <= MAX_BYTES else None
     except (ValueError, RecursionError):
@@ -124,17 +133,38 @@ def _read_baseline(path: str) -> dict[str, int]:
     )
 
 
+def _nearest_of(rules: Sequence[str], remarks: Sequence[Remark]) -> str:
+    """Returns the nearest miss of each of some rules, and how to hear of all."""
+    found = [_shown(misses[0]) for rule in rules if (misses := _misses(rule, remarks))]
+    told = f"nearest: {'; '.join(found[:NEAREST])}; " if found else ""
+    return f"{told}--why-not={','.join(rules)} tells every partial match"
+
+
 def nearest(rule: str, remarks: Sequence[Remark]) -> str:
     """Returns the nearest misses of a rule, in one line."""
+    found = _misses(rule, remarks)
+    if not found:
+        return f"nothing comes near: --why-not={rule} tells every partial match"
+    rest = f"; and {len(found) - NEAREST} more" if len(found) > NEAREST else ""
+    return f"nearest: {'; '.join(map(_shown, found[:NEAREST]))}{rest}"
+
+
+def _misses(rule: str, remarks: Sequence[Remark]) -> list[Remark]:
+    """Returns the misses of a rule, first those that a change would mend, last what is absent."""
     found = [
         r
         for r in remarks
         if r.kind is Kind.MISSED and r.pass_name == FUSION_PASS and r.rule == rule
     ]
-    if not found:
-        return f"nothing comes near: --why-not={rule} tells every partial match"
-    shown = [
-        str(remark).removeprefix(f"remark: [missed] {FUSION_PASS}: ") for remark in found[:NEAREST]
-    ]
-    rest = f"; and {len(found) - NEAREST} more" if len(found) > NEAREST else ""
-    return f"nearest: {'; '.join(shown)}{rest}"
+    return sorted(found, key=_distance)
+
+
+def _distance(remark: Remark) -> int:
+    if remark.fix is not None and "verified" in remark.fix:
+        return 0
+    absent = remark.reason_class is ReasonClass.ORDER and remark.fix is None
+    return 2 if absent else 1
+
+
+def _shown(remark: Remark) -> str:
+    return str(remark).removeprefix(f"remark: [missed] {FUSION_PASS}: ")

@@ -7,7 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from ge_dialect.tools.contracts import FUSION_PASS, check_baseline, check_required, requirement
+from ge_dialect.tools.contracts import (
+    FUSION_PASS,
+    check_baseline,
+    check_required,
+    required_rules,
+    requirement,
+)
 
 if TYPE_CHECKING:
     from xdsl.passes import ModulePass
@@ -61,6 +67,14 @@ def add_rule_arguments(parser: Arguments) -> None:
         help="fusion rules to try, and TOML files or Python modules with further ones",
     )
     parser.add_argument(
+        "--disable-rules", default="", metavar="NAMES", help="fusion rules to leave out"
+    )
+    parser.add_argument(
+        "--list-rules",
+        action="store_true",
+        help="print all fusion rules in the order they are tried, and stop",
+    )
+    parser.add_argument(
         "--lint-rules",
         action="store_true",
         help="print what is wrong with the fusion rules themselves, and stop",
@@ -82,19 +96,21 @@ def split_rules(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(name for name in given if name not in sources), sources
 
 
-def with_fusion_arguments(pass_: ModulePass, rules: str, why_not: str) -> ModulePass:
+def with_fusion_arguments(pass_: ModulePass, args: argparse.Namespace) -> ModulePass:
     """Returns a pass of a pipeline with what the arguments say added, if it fuses by rules."""
-    if pass_.name != FUSION_PASS or not (rules or why_not):
+    asked = (*names(args.why_not), *required_rules(args.require_fusion))
+    if pass_.name != FUSION_PASS or not (args.rules or args.disable_rules or asked):
         return pass_
     from ge_dialect.passes.fusion.fuse_rules import FuseRulesPass
 
     assert isinstance(pass_, FuseRulesPass)
-    chosen, sources = split_rules(rules)
+    chosen, sources = split_rules(args.rules)
     return replace(
         pass_,
         rules=(*pass_.rules, *chosen),
+        disable=(*pass_.disable, *names(args.disable_rules)),
         library=(*pass_.library, *sources),
-        why_not=(*pass_.why_not, *names(why_not)),
+        why_not=tuple(dict.fromkeys((*pass_.why_not, *asked))),
     )
 
 
@@ -141,13 +157,31 @@ def fired_rules(counts: Mapping[tuple[str, str], int]) -> dict[str, int]:
     return {what: times for (name, what), times in counts.items() if name == FUSION_PASS}
 
 
+def list_text(rules: str) -> str:
+    """Returns all rules, one a line, in the order they are tried: name, kernel, priority, and the
+    machines and opsets that one is for only."""
+    from ge_dialect.passes.fusion.gates import opsets
+    from ge_dialect.passes.fusion.registry import registry_of
+
+    chosen, sources = split_rules(rules)
+    lines: list[str] = []
+    for rule in registry_of(sources, tried=False).ordered(chosen):
+        line = f"{rule.name}: kernel {rule.kernel}, priority {rule.priority}"
+        if rule.targets:
+            line += f", on {', '.join(rule.targets)}"
+        if rule.min_opset is not None or rule.max_opset is not None:
+            line += f", opset {opsets(rule)}"
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
 def lint_text(rules: str) -> tuple[str, int]:
     """Returns what is wrong with all rules, one a line, and the exit code."""
     from ge_dialect.passes.fusion.lint import lint, newest_opset
     from ge_dialect.passes.fusion.registry import registry_of
 
     chosen, sources = split_rules(rules)
-    registry = registry_of(sources)
+    registry = registry_of(sources, tried=False)  # what is wrong with one rule hides no other
     registry.ordered(chosen)
     findings = lint(registry, newest_opset())
     if chosen:

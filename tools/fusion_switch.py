@@ -6,8 +6,9 @@ Source: ATC's documentation of `--fusion_switch_file`, in both forms.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, cast
 
 from ge_dialect.diagnostics import GEError
@@ -18,9 +19,12 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 1 << 20
 ALL = "ALL"
+SHOWN = 3
+"""Names that a line tells."""
 SECTIONS = ("GraphFusion", "UBFusion")
 
-_LINE = re.compile(r"([A-Za-z_]\w*)\s*:\s*(on|off)", re.IGNORECASE)
+_ENDS = re.compile(r"(Fusion)?Pass$")
+_LINE = re.compile(r"([A-Za-z_][\w-]*)\s*:\s*(on|off)", re.IGNORECASE)
 
 
 @dataclass
@@ -74,13 +78,27 @@ def names_of(rule: Rule) -> frozenset[str]:
     return frozenset(f"{name}{end}".lower() for name in names for end in ("", "Pass", "FusionPass"))
 
 
+def not_ours(unknown: Sequence[str], rules: Iterable[Rule]) -> str:
+    """Returns a line about names in a switch file that no rule answers to: GE has many that we have
+    not, so that none is an error; one that is nearly ours may be misspelt."""
+    known = [rule.name for rule in rules]
+    meant = [
+        f"'{name}' may be '{near[0]}'"
+        for name in unknown
+        if (near := get_close_matches(_ENDS.sub("", name), known, 1, 0.8))
+    ]
+    shown = ", ".join(unknown[:SHOWN]) + (", ..." if len(unknown) > SHOWN else "")
+    text = f"{len(unknown)} rules in the fusion switch file are not ours: {shown}"
+    return "; ".join([text, *meant[:SHOWN]])
+
+
 def read_switch_file(path: str) -> FusionSwitch:
     """Returns what a fusion switch file says, in its text or its JSON form.
 
     Raises:
         GEError: It cannot be read (GE0101), or is neither form (GE0443).
     """
-    data = read_file(path)
+    data = read_file(path, MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise GEError("GE0443", f"'{path}' has more than {MAX_BYTES} bytes")
     try:
@@ -116,6 +134,8 @@ def _from_json(path: str, text: str) -> FusionSwitch:
         raise GEError("GE0443", f"{path}:{error.lineno}: no JSON: {error.msg}") from error
     except RecursionError as error:
         raise GEError("GE0443", f"'{path}' is nested too deeply") from error
+    except ValueError as error:  # an integer of thousands of digits
+        raise GEError("GE0443", f"{path}: no JSON: {error}") from error
     tables = _table(path, data, ("Switch",), "the file")
     switch = FusionSwitch()
     sections = _table(path, tables.get("Switch", {}), SECTIONS, "'Switch'")

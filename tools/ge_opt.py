@@ -6,10 +6,9 @@ A subclass of `xDSLOptMain` that overrides hooks, never the constructor.
 from __future__ import annotations
 
 import argparse
-import difflib
 import sys
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from io import BytesIO, StringIO
 from pathlib import Path
 from typing import IO, ClassVar, NoReturn
@@ -40,9 +39,11 @@ from ge_dialect.tools.fusion_arguments import (
     add_rule_arguments,
     check_requirements,
     lint_text,
+    list_text,
     with_fusion_arguments,
 )
 from ge_dialect.tools.opt_listening import listening
+from ge_dialect.tools.pass_options import check_pass
 from ge_dialect.tools.report.diff_files import add_diff_arguments, diff_files
 from ge_dialect.tools.start import begin
 from ge_dialect.validity import check_valid, verify
@@ -114,18 +115,16 @@ class GEOptMain(xDSLOptMain):
     def setup_pipeline(self) -> None:
         spec = unwrap_pipeline(self.args.passes)
         try:
-            check_names([part.name for part in parse_pipeline(spec)], self.available_passes)
+            for part in parse_pipeline(spec):
+                check_pass(part, self.available_passes)
             parsed = PassPipeline.parse_spec(self.available_passes, spec, _ignore)
         except (ArgSpecParseError, ParseError, ValueError, TypeError) as error:
             raise GEError(
                 "GE0104",
                 f"in the pipeline '{spec}': {one_line(str(error))}",
-                hint="ge-opt --help lists all passes",
+                hint="ge-opt --help lists all passes, docs/passes.md their options",
             ) from error
-        passes = tuple(
-            with_fusion_arguments(pass_, self.args.rules, self.args.why_not)
-            for pass_ in flatten(parsed.passes)
-        )
+        passes = tuple(with_fusion_arguments(pass_, self.args) for pass_ in flatten(parsed.passes))
         check_requirements(self.args)
         self.shower = Shower(self.args, passes)
         self.pipeline = PassPipeline(passes, self.after_pass)
@@ -261,19 +260,6 @@ def _ignore(previous: ModulePass | None, module: ModuleOp, following: ModulePass
     """Does nothing between the passes of a pipeline that is only parsed."""
 
 
-def check_names(names: Sequence[str], known: Collection[str]) -> None:
-    """Checks that passes exist.
-
-    Raises:
-        ValueError: One does not; names it, and what it may have been meant to be.
-    """
-    for name in names:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f", did you mean '{near[0]}'?" if near else ""
-            raise ValueError(f"expected a known pass, got '{name}'{hint}")
-
-
 def report(text: str) -> None:
     """Prints something that is not the result."""
     sys.stderr.write(text if text.endswith("\n") else f"{text}\n")
@@ -351,6 +337,8 @@ def answer_of(tool: GEOptMain) -> tuple[str, int] | None:
     args = tool.args
     if args.print_pipeline:
         return ",".join(str(p.spec()) for p in tool.pipeline.passes) + "\n", 0
+    if args.list_rules:
+        return list_text(args.rules), 0
     if args.lint_rules:
         return lint_text(args.rules)
     if args.diff_plan:

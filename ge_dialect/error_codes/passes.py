@@ -79,9 +79,12 @@ PASSES: dict[str, CodeInfo] = {
     ),
     "GE0426": CodeInfo(
         title="condition without a verdict",
-        symptom="A condition of a fusion rule returns something else than a verdict.",
-        cause="It returns a bare truth value, so that a miss could not be explained.",
-        solution="Return `Verdict(holds, found, wanted)`.",
+        symptom="A condition of a fusion rule fails, or returns something else than a verdict.",
+        cause=(
+            "It raises an error on ops that the pattern fits; or it returns a bare truth value, so"
+            " that a miss could not be explained."
+        ),
+        solution="Correct it at the line in the message; return `Verdict(holds, found, wanted)`.",
     ),
     "GE0427": CodeInfo(
         title="malformed file of fusion rules",
@@ -149,5 +152,14 @@ PASSES: dict[str, CodeInfo] = {
             " `Switch`, `GraphFusion` and `UBFusion` of names with `on` or `off`."
         ),
         solution="Correct the line in the message; docs/fusion_rules.md shows both forms.",
+    ),
+    "GE0444": CodeInfo(
+        title="replacement of a fusion rule fails",
+        symptom="The function that makes the body of a rule's kernel gives no body.",
+        cause=(
+            "It raises an error, returns something else than new ops in order, reads ops that it"
+            " replaces, or its last op has not the results of the matched root."
+        ),
+        solution="Correct the function as the message says; docs/fusion_rules.md shows one.",
     ),
 }

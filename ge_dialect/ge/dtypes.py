@@ -91,6 +91,11 @@ _BY_NUMPY = {dtype.numpy: attr for attr, dtype in _TABLE.items()}
 AnyFloatType = Float16Type | BFloat16Type | Float32Type | Float64Type
 
 
+def dtype_names() -> dict[str, str]:
+    """Returns the names of all element types in `ge`, each with that of numpy or ml_dtypes."""
+    return {dtype.name: dtype.numpy for dtype in _TABLE.values()}
+
+
 def find_dtype(element_type: Attribute) -> DType | None:
     """Returns the entry of an IR element type, or None for a type `ge` does not know."""
     return _TABLE.get(element_type)

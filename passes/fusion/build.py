@@ -13,6 +13,7 @@ from ge_dialect.ge.structure import FusionOp, YieldOp
 from ge_dialect.ge.types import num_elements
 from ge_dialect.locations import fuse
 from ge_dialect.passes.fusion.match import Match
+from ge_dialect.passes.fusion.replacement import replace_match
 from ge_dialect.passes.fusion.rule import FusionRule
 
 
@@ -28,28 +29,8 @@ def fuse_match(rule: FusionRule, match: Match) -> FusionOp:
         _move_behind(reader, root)
     results = [*root.results, *match.escapes]
     if rule.replacement is not None:
-        ops, results = _replaced(rule, match)
+        ops, results = replace_match(rule, match)
     return fuse_ops(rule.kernel, rule.name, ops, results, ops[-1])
-
-
-def _replaced(rule: FusionRule, match: Match) -> tuple[list[GEOp], list[SSAValue]]:
-    """Puts the ops of a replacement where the root of a match is; returns them and results."""
-    assert rule.replacement is not None
-    root = match.ops[0]
-    new = list(rule.replacement(match))
-    location = fuse(op.location for op in match.producers_first)
-    block = root.parent
-    assert block is not None
-    for op in new:
-        op.location = location
-        block.insert_op_before(op, root)
-    for old, result in zip(root.results, new[-1].results, strict=True):
-        result.name_hint = old.name_hint
-        old.replace_all_uses_with(result)
-    for op in dict.fromkeys(match.ops):
-        op.detach()
-        op.erase()
-    return new, list(new[-1].results)
 
 
 def readers_between(match: Match) -> list[Operation] | None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
+from inspect import signature
 from typing import Self, TypeAlias, cast
 
 from xdsl.dialects.builtin import AnyFloat, FloatAttr
@@ -105,7 +107,10 @@ class Chain:
         if isinstance(key, int):
             return self.ops[key]
         wanted = op_class_of(key, "a condition")
-        return next(view for view in self.ops if isinstance(view.op, wanted))
+        for view in self.ops:
+            if isinstance(view.op, wanted):
+                return view
+        raise KeyError(f"no '{wanted.name}' in the chain")
 
     def __getattr__(self, name: str) -> object:
         for view in self.ops:
@@ -137,9 +142,9 @@ def chain_rule(op: str, given: Mapping[str, object]) -> FusionRule:
             f"rule '{name}': unknown option '{unknown[0]}'",
             hint="predecessors, successors, condition, or a field of FusionRule",
         )
-    where = f"rule '{name}'"
-    pattern = _pattern([op_class_of(one, where) for one in types])
-    made = () if condition is None else (_condition(name, condition, len(types)),)
+    classes = [op_class_of(one, f"rule '{name}'") for one in types]
+    pattern = _pattern(classes)
+    made = () if condition is None else (_condition(name, condition, classes),)
     return FusionRule(name, kernel, pattern, made, **options)  # pyright: ignore[reportArgumentType]
 
 
@@ -161,36 +166,76 @@ def _pattern(classes: Sequence[type[GEOp]]) -> Node:
     return node
 
 
-def _condition(rule: str, condition: Condition, count: int) -> RuleCondition:
-    if isinstance(condition, str):
-        terms = _terms(rule, condition)
-        return RuleCondition(condition, ReasonClass.ATTR, lambda m: _test_terms(terms, m, count))
-    if isinstance(condition, Mapping):
-        mapping = cast("Mapping[str, float]", condition)
-        terms = [(key, "==", float(value)) for key, value in mapping.items()]
-        text = " and ".join(f"{key} == {value:g}" for key, _, value in terms)
+def _condition(rule: str, condition: Condition, classes: Sequence[type[GEOp]]) -> RuleCondition:
+    count = len(classes)
+    if isinstance(condition, str | Mapping):
+        terms, text = _terms(rule, cast("Mapping[str, float] | str", condition))
+        for path, _, _ in terms:
+            _check_path(rule, path, classes)
         return RuleCondition(text, ReasonClass.ATTR, lambda m: _test_terms(terms, m, count))
+    _check_function(rule, condition, count)
     name = f"condition of {rule}"
     return RuleCondition(name, ReasonClass.ATTR, lambda m: _call(condition, m, count))
 
 
-def _terms(rule: str, text: str) -> list[tuple[str, str, float]]:
-    """Returns the comparisons of a text; nothing in it is ever run."""
+def _terms(
+    rule: str, condition: Mapping[str, float] | str
+) -> tuple[list[tuple[str, str, float]], str]:
+    """Returns the comparisons of a text or a mapping, and a text; nothing in it is ever run."""
+    if isinstance(condition, str):
+        return [_term(rule, part) for part in re.split(r"\band\b|&&", condition)], condition
     terms: list[tuple[str, str, float]] = []
-    for part in re.split(r"\band\b|&&", text):
-        found = _TERM.fullmatch(part)
+    for key, value in cast("Mapping[object, object]", condition).items():
+        if not isinstance(key, str) or not isinstance(value, int | float):
+            problem = f"expected attributes and numbers in a condition, got {key!r}: {value!r:.60}"
+            raise GEError("GE0424", f"rule '{rule}': {problem}", hint='as {"epsilon": 1e-5}')
+        terms.append((key, "==", float(value)))
+    return terms, " and ".join(f"{key} == {value:g}" for key, _, value in terms)
+
+
+def _term(rule: str, text: str) -> tuple[str, str, float]:
+    found = _TERM.fullmatch(text)
+    with suppress(ValueError):
+        if found is not None:
+            return found[1], found[2], float(found[3])
+    raise GEError(
+        "GE0424",
+        f"rule '{rule}': expected a condition such as 'LayerNorm.eps == 1e-5',"
+        f" got '{text.strip()[:60]}'",
+        hint="join several with 'and'",
+    )
+
+
+def _check_path(rule: str, path: str, classes: Sequence[type[GEOp]]) -> None:
+    """Checks that an op of the chain has the attribute that a condition is about."""
+    op_type, _, name = path.rpartition(".")
+    among = list(classes)
+    if op_type:
+        wanted = op_class_of(op_type, f"rule '{rule}'")
+        among = [one for one in classes if issubclass(one, wanted)][:1]
+    if any(has_attribute(one, name) for one in among):
+        return
+    ops = ", ".join(f"'{one.name}'" for one in among or classes)
+    problem = f"the condition '{path}' is about no attribute of {ops}"
+    if not among:
+        problem = f"the condition '{path}' is about no op of the chain, which has {ops}"
+    raise GEError("GE0424", f"rule '{rule}': {problem}", hint="docs/dialects.md lists attributes")
+
+
+def _check_function(rule: str, condition: object, count: int) -> None:
+    """Checks that a condition can be called with the chain, or with each op of it."""
+    problem = f"expected a condition to be a function, a text or a mapping, got {condition!r:.60}"
+    if callable(condition):
         try:
-            terms.append((found[1], found[2], float(found[3]))) if found else None
-        except ValueError:
-            found = None
-        if found is None:
-            raise GEError(
-                "GE0424",
-                f"rule '{rule}': expected a condition such as 'LayerNorm.eps == 1e-5',"
-                f" got '{part.strip()[:60]}'",
-                hint="join several with 'and'",
-            )
-    return terms
+            found = signature(condition)
+            found.bind(*range(1 if len(found.parameters) != count else count))
+            return
+        except (TypeError, ValueError):
+            each = f", or the {count} ops of it" if count > 1 else ""
+            problem = f"a condition takes the chain{each}, this one takes other arguments"
+    raise GEError(
+        "GE0424", f"rule '{rule}': {problem}", hint="docs/fusion_rules.md shows each form"
+    )
 
 
 def _chain(match: Match, count: int) -> Chain:
@@ -227,8 +272,6 @@ def _holds(found: object, relation: str, wanted: float) -> bool:
 
 def _call(condition: Callable[..., object], match: Match, count: int) -> Verdict:
     """Calls a condition with the chain, or with each op where it takes as many arguments."""
-    from inspect import signature
-
     chain = _chain(match, count)
     takes_each = count > 1 and len(signature(condition).parameters) == count
     answer = condition(*chain.ops) if takes_each else condition(chain)

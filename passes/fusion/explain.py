@@ -10,8 +10,8 @@ from xdsl.ir import Operation
 from ge_dialect import remarks
 from ge_dialect.ge.base import GEOp
 from ge_dialect.passes.fusion.match import Failure, Match
-from ge_dialect.passes.fusion.order import Stopped, overlap, waits_on
-from ge_dialect.passes.fusion.rule import FusionRule, Rule
+from ge_dialect.passes.fusion.order import Stopped, waits_on
+from ge_dialect.passes.fusion.rule import FusionRule, Rule, SiblingRule
 from ge_dialect.passes.fusion.trial import GATES, counterfactual
 from ge_dialect.remarks import ReasonClass
 
@@ -27,14 +27,14 @@ class Miss:
         root: Where its result would be.
         match: The best partial match.
         failures: Why, the first reason first.
-        verified: What would make it fire, where that was tried at once.
+        fires: What would make it fire, where that was tried.
     """
 
     rule: Rule
     root: GEOp
     match: Match
     failures: Sequence[Failure]
-    verified: str | None = None
+    fires: str | None = None
 
 
 @dataclass
@@ -42,113 +42,81 @@ class Misses:
     """The near misses in one block; nothing is kept where nobody listens.
 
     Attributes:
-        wanted: Rules that the user asks about: all partial matches of them are told.
         listening: Whether anybody collects remarks.
     """
 
-    wanted: Sequence[str] = ()
     listening: bool = field(default_factory=remarks.listening)
     found: list[Miss] = field(default_factory=list[Miss])
-    taken: list[tuple[Rule, Operation, str]] = field(
-        default_factory=list[tuple["Rule", Operation, str]]
-    )
-
-    absent: list[tuple[Rule, Operation]] = field(default_factory=list[tuple["Rule", Operation]])
-
-    def nothing(self, rule: Rule, at: Operation) -> None:
-        """Keeps that a rule the user asks about has no op to start from in `at`."""
-        self.absent.append((rule, at))
 
     def add(self, rule: Rule, match: Match, failures: Sequence[Failure]) -> None:
         """Keeps a miss that may be worth telling."""
         if not self.listening or not failures:
             return
-        if not match.structural and not _is_started(rule, match, self):
-            return
         miss = Miss(rule, match.ops[0], match, failures)
+        if not is_near(miss):
+            return
         if failures[0].reason in GATES:  # other rules may well take these ops
-            miss = replace(miss, verified=_verified(miss))
+            miss = verified(miss)
         self.found.append(miss)
-
-    def lost(self, rule: Rule, root: Operation, winner: str) -> None:
-        """Keeps that another rule took the root of a match, where the user asks about the rule."""
-        if rule.name in self.wanted:
-            self.taken.append((rule, root, winner))
 
     def report(self) -> None:
         """Makes a remark of each miss at an op that no other rule fused."""
-        if not self.listening:
+        if not self.found:
             return
         stopped = Stopped(remarks.so_far())
         for miss in self.found:
-            if miss.root.parent is not None:
-                self._tell(miss, stopped)
-        for rule, root, winner in self.taken:
-            remarks.missed(
-                NAME,
-                rule.name,
-                root,
-                f"'{winner}' took '{root.name}' first",
-                reason=ReasonClass.OVERLAP,
-                found=winner,
-                wanted=rule.name,
-                fix=f"give '{rule.name}' a higher priority, or disable '{winner}'",
-            )
-
-        for rule, at in self.absent:
-            _tell_absent(rule, at, stopped)
-
-    def _tell(self, miss: Miss, stopped: Stopped) -> None:
-        asked = miss.rule.name in self.wanted
-        failures = list(miss.failures)
-        if not miss.match.structural:
-            failures = [_deeper(miss.rule, failure, stopped) for failure in failures]
-            # That a rule of the library lost to another one is how its priorities are meant.
-            told = miss.rule.priority >= 0
-            known = [f for f in failures if f.chained or (told and f.reason is ReasonClass.OVERLAP)]
-            failures = failures if asked else known[:1]
-        elif len(miss.match.ops) < 2 and not asked and miss.rule.size > 1:
-            return
-        verified = miss.verified or _verified(miss)
-        for failure in failures if asked else failures[:1]:
-            _remark(miss, failure, verified)
+            report(miss, stopped)
 
 
-def _is_started(rule: Rule, match: Match, misses: Misses) -> bool:
-    """Whether a partial match is more than its root, or the user asks about the rule."""
-    small = rule.size == 2 and len(match.failures) == 1
-    return rule.name in misses.wanted or len(match.ops) > 1 or small
+def is_near(miss: Miss) -> bool:
+    """Whether more of a rule fits than the op that it starts from."""
+    match = miss.match
+    small = miss.rule.size == 2 and len(match.failures) == 1
+    return match.structural or len(match.ops) > 1 or small
 
 
-def _deeper(rule: Rule, failure: Failure, stopped: Stopped) -> Failure:
-    """Returns the cause of an op that is not there, where it is known."""
-    return overlap(rule, failure) or waits_on(failure, stopped) or failure
+def report(miss: Miss, stopped: Stopped) -> None:
+    """Makes a remark of a miss whose structure is there, or that waits on raising, at an op that no
+    other rule took."""
+    if miss.root.parent is None:
+        return
+    failures = list(miss.failures)
+    if not miss.match.structural:
+        failures = [waits_on(failure, stopped) or failure for failure in failures]
+        failures = [failure for failure in failures if failure.chained]
+    elif len(miss.match.ops) < 2 and miss.rule.size > 1:
+        return
+    if failures:
+        tell(miss if miss.fires is not None else verified(miss), failures[:1])
 
 
-def _verified(miss: Miss) -> str | None:
-    if not isinstance(miss.rule, FusionRule) or not miss.match.structural:
-        return None
+def verified(miss: Miss) -> Miss:
+    """Returns a miss with what would make the rule fire, where that can be tried and helps."""
+    if not isinstance(miss.rule, FusionRule) or not miss.match.structural or not miss.failures:
+        return miss
     if any(op.parent is None for op in miss.match.ops):
-        return None
+        return miss
     match = miss.match.copy()
     match.failures = list(miss.failures)
-    return counterfactual(miss.rule, match)
+    return replace(miss, fires=counterfactual(miss.rule, match))
 
 
-def _remark(miss: Miss, failure: Failure, verified: str | None) -> None:
-    fixes = [failure.fix or _repair_text(failure)]
-    if verified is not None:
-        fixes.append(f"verified: {verified}")
-    remarks.missed(
-        NAME,
-        miss.rule.name,
-        failure.op if failure.op.parent is not None else miss.root,
-        failure.message,
-        reason=failure.reason,
-        found=failure.found or None,
-        wanted=failure.wanted or None,
-        fix="; ".join(filter(None, fixes)) or None,
-    )
+def tell(miss: Miss, failures: Sequence[Failure]) -> None:
+    """Makes a remark of each of some reasons of a miss."""
+    for failure in failures:
+        fixes = [failure.fix or _repair_text(failure)]
+        if miss.fires is not None:
+            fixes.append(f"verified: {miss.fires}")
+        remarks.missed(
+            NAME,
+            miss.rule.name,
+            failure.op,
+            failure.message,
+            reason=failure.reason,
+            found=failure.found or None,
+            wanted=failure.wanted or None,
+            fix="; ".join(filter(None, fixes)) or None,
+        )
 
 
 def _repair_text(failure: Failure) -> str:
@@ -157,11 +125,21 @@ def _repair_text(failure: Failure) -> str:
     return f"make it {failure.wanted} in the model, or register a rule that takes {failure.found}"
 
 
+def tell_absent(rules: Sequence[Rule], at: Operation) -> None:
+    """Makes a remark of each rule that has no op to start from."""
+    stopped = Stopped(remarks.so_far()) if rules else None
+    for rule in rules if stopped is not None else ():
+        assert stopped is not None
+        _tell_absent(rule, at, stopped)
+
+
 def _tell_absent(rule: Rule, at: Operation, stopped: Stopped) -> None:
     names = dict.fromkeys(pattern.op.name for pattern in rule.patterns)
     wanted = " or ".join(f"'{name}'" for name in names)
     cause = next(filter(None, (stopped.first(name) for name in names)), None)
     message = f"no {wanted} to start from"
+    if isinstance(rule, SiblingRule):
+        message = f"no 2 {wanted} that read one value"
     if cause is not None:
         where = f' at "{cause.location}"' if cause.location else ""
         message += f": waits on '{cause.rule}' of ge-raise, which stopped{where}:"

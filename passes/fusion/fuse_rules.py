@@ -12,10 +12,11 @@ from xdsl.passes import ModulePass
 
 from ge_dialect.ge.greatest import at_greatest
 from ge_dialect.ge.structure import FusionOp
-from ge_dialect.passes.fusion.explain import NAME
+from ge_dialect.passes.fusion.explain import NAME, tell_absent
 from ge_dialect.passes.fusion.fuser import Fuser
 from ge_dialect.passes.fusion.gates import Setting
 from ge_dialect.passes.fusion.registry import registry_of
+from ge_dialect.passes.fusion.rule import Rule
 
 __all__ = ["NAME", "FuseRulesPass", "Fuser", "blocks_of"]
 
@@ -49,15 +50,17 @@ class FuseRulesPass(ModulePass):
             registry.ordered(names)  # an unknown name is an error there, too
         names = {rule.name for rule in chosen}
         asked = [r for r in registry.ordered(self.why_not) if r.name not in names and self.why_not]
-        setting = Setting(op, (*self.disable, *(rule.name for rule in asked)))
-        for inner in op.body.block.ops:
-            if isinstance(inner, FuncOp) and not inner.is_declaration:
-                for block in blocks_of(inner):
-                    fuser = Fuser(block, setting, self.why_not)
-                    fuser.watch([*chosen, *asked])
-                    for rule in (*chosen, *asked):
-                        fuser.apply(rule)
-                    fuser.report()
+        setting = Setting(op, self.disable, [rule.name for rule in asked])
+        absent: list[list[Rule]] = []
+        functions = [f for f in op.body.block.ops if isinstance(f, FuncOp) and not f.is_declaration]
+        for block in (block for function in functions for block in blocks_of(function)):
+            fuser = Fuser(block, setting, self.why_not)
+            fuser.watch([*chosen, *asked])
+            for rule in (*chosen, *asked):
+                fuser.apply(rule)
+            absent.append(fuser.report())
+        if absent and absent[0]:
+            tell_absent([r for r in absent[0] if all(r in one for one in absent)], functions[0])
 
 
 def blocks_of(op: Operation) -> list[Block]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -18,6 +19,9 @@ from ge_dialect.passes.fusion.match import Failure, Match, match_rule, match_sib
 from ge_dialect.passes.fusion.rule import FusionRule, Rule, SiblingRule
 from ge_dialect.remarks import ReasonClass
 
+if TYPE_CHECKING:
+    from ge_dialect.passes.fusion.asked import Questions, Snapshot
+
 
 @dataclass
 class Fuser:
@@ -27,49 +31,79 @@ class Fuser:
         block: Where.
         setting: What the rules are asked against.
         why_not: Rules whose misses are all told.
+        quiet: Whether it is a trial, which nobody counts or hears of.
     """
 
     block: Block
     setting: Setting = field(default_factory=Setting)
     why_not: Sequence[str] = ()
+    quiet: bool = False
     by_class: dict[type[Operation], list[GEOp]] = field(init=False)
-    before: dict[Operation, list[Rule]] = field(init=False)
+    questions: Questions | None = field(init=False, default=None)
+    snapshot: Snapshot | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.by_class = defaultdict(list)
-        self.before = defaultdict(list)
-        self.misses = Misses(self.why_not)
+        self.misses = Misses(not self.quiet and remarks.listening())
         for op in self.block.ops:
             if isinstance(op, GEOp):
                 self.by_class[type(op)].append(op)
 
     def watch(self, rules: Sequence[Rule]) -> None:
-        """Notes where the rules that the user asks about would fire if they came first."""
-        for rule in rules if self.misses.listening else ():
-            if rule.name not in self.why_not or not isinstance(rule, FusionRule):
-                continue
-            roots = list(self._roots(rule))
-            for root in roots:
-                if match_rule(rule, root, explain=False).ok:
-                    self.before[root].append(rule)
-            if not roots and isinstance(function := self.block.parent_op(), Operation):
-                self.misses.nothing(rule, function)
+        """Finds out where rules may fire before any does, and takes something from the others.
+
+        That is done of the rules that the user asks about, and of those that tell where they were
+        too late: of the built-in ones few do, it is how their priorities are meant.
+        """
+        if not self.misses.listening:
+            return
+        from ge_dialect.passes.fusion.asked import Questions, snapshot_of
+
+        self.questions = questions = Questions(self.block)
+        for rule in rules:
+            if self._is_watched(rule):
+                self._ask(rule, questions)
+        if any(one.asked and not one.miss.failures for one in questions.found):
+            self.snapshot = snapshot_of(self.block, rules, self.setting)
+
+    def _is_watched(self, rule: Rule) -> bool:
+        told = rule.priority >= 0 and isinstance(rule, FusionRule)
+        return rule.name in self.why_not or told
+
+    def _is_told(self, rule: Rule) -> bool:
+        return self.questions is not None and self._is_watched(rule)
+
+    def _ask(self, rule: Rule, questions: Questions) -> None:
+        before, asked = len(questions.found), rule.name in self.why_not
+        if isinstance(rule, SiblingRule):
+            for siblings in self._siblings(rule, 2):
+                failures = self._sibling_failures(rule, siblings)
+                questions.ask(rule, Match(list(siblings)), failures, asked)
+        else:
+            for root in self._roots(rule):
+                match = match_rule(rule, root, explain=True)
+                # Where the ops are not even there, nothing else stands in the way first.
+                closed = self.setting.closed(rule, root) if match.structural else None
+                questions.ask(rule, match, [*_first(closed), *match.failures], asked)
+        if asked and len(questions.found) == before:
+            questions.absent.append(rule)
 
     def apply(self, rule: Rule) -> None:
         """Applies one rule wherever it holds."""
         if isinstance(rule, SiblingRule):
             self._apply_siblings(rule)
             return
+        listening = self.misses.listening and not self._is_told(rule)
         for root in self._roots(rule):
             if root.parent is None:
                 continue
             closed = self.setting.closed(rule, root)
-            if closed is not None and not self.misses.listening:
+            if closed is not None and not listening:
                 return
-            match = match_rule(rule, root)
+            match = match_rule(rule, root, explain=listening)
             if closed is None and match.ok:
                 self._fuse(rule, match)
-            else:
+            elif listening:
                 self.misses.add(rule, match, [*_first(closed), *match.failures])
 
     def _roots(self, rule: Rule) -> Iterator[GEOp]:
@@ -78,44 +112,60 @@ class Fuser:
 
     def _fuse(self, rule: FusionRule, match: Match) -> None:
         ops = match.producers_first
-        if not rewrites.permit(NAME, rule.name, ops[-1]):
-            return
-        count = len(ops)
-        remarks.passed(NAME, rule.name, ops[-1], f"{count} ops fused into '{rule.kernel}'")
-        statistics.count(NAME, rule.name)
-        for op in ops if self.before else ():
-            for other in self.before.get(op, ()):
-                if other is not rule:
-                    self.misses.lost(other, op, rule.name)
-        fuse_match(rule, match)
+        if self._begins(rule, ops[-1], ops):
+            fuse_match(rule, match)
 
-    def _apply_siblings(self, rule: SiblingRule) -> None:
+    def _begins(self, rule: Rule, root: GEOp, ops: Sequence[GEOp]) -> bool:
+        """Whether a kernel may be made of some ops; counts and tells it."""
+        if not self.quiet and not rewrites.permit(NAME, rule.name, root):
+            return False
+        if self.questions is not None:
+            self.questions.took(rule, root, ops)
+        if self.quiet:
+            return True
+        remarks.passed(NAME, rule.name, root, f"{len(ops)} ops fused into '{rule.kernel}'")
+        statistics.count(NAME, rule.name)
+        return True
+
+    def _siblings(self, rule: SiblingRule, least: int) -> list[list[GEOp]]:
+        """Returns the groups of ops that read one value, of so many ops at least."""
         groups: dict[SSAValue, list[GEOp]] = defaultdict(list)
         for op in self.by_class[rule.pattern.op]:
             if op.parent is not None:
                 groups[op.operands[0]].append(op)
-        for siblings in groups.values():
-            if len(siblings) < rule.count:
+        return [siblings for siblings in groups.values() if len(siblings) >= least]
+
+    def _sibling_failures(self, rule: SiblingRule, siblings: Sequence[GEOp]) -> list[Failure]:
+        failures = _first(self.setting.closed(rule, siblings[0]))
+        failures += [f for op in siblings for f in match_sibling(rule, op).failures]
+        if len(siblings) != rule.count:
+            failures.append(_wrong_count(rule, siblings))
+        return failures
+
+    def _apply_siblings(self, rule: SiblingRule) -> None:
+        for siblings in self._siblings(rule, rule.count):
+            if failures := self._sibling_failures(rule, siblings):
+                if not self._is_told(rule):
+                    self.misses.add(rule, Match(list(siblings)), failures)
                 continue
             first = siblings[0]
-            failures = [*_first(self.setting.closed(rule, first))]
-            failures += [f for op in siblings for f in match_sibling(rule, op).failures]
-            if len(siblings) != rule.count:
-                failures.append(_wrong_count(rule, siblings))
-            if failures:
-                self.misses.add(rule, Match(list(siblings)), failures)
-                continue
-            if not rewrites.permit(NAME, rule.name, first):
+            if not self._begins(rule, first, siblings):
                 return
-            remarks.passed(NAME, rule.name, first, f"{rule.count} ops fused into '{rule.kernel}'")
-            statistics.count(NAME, rule.name)
             hoist_constants([v for op in siblings for v in op.operands[1:]], first)
             results = [op.results[0] for op in siblings]
             fuse_ops(rule.kernel, rule.name, siblings, results, first)
 
-    def report(self) -> None:
-        """Makes a remark of each near miss at an op that no other rule fused."""
+    def report(self) -> list[Rule]:
+        """Makes a remark of each near miss at an op that no other rule fused.
+
+        Returns:
+            The rules that the user asks about and that have nothing to start from here.
+        """
         self.misses.report()
+        if self.questions is None:
+            return []
+        self.questions.tell(self.snapshot)
+        return self.questions.absent
 
 
 def _first(failure: Failure | None) -> list[Failure]:

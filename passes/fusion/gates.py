@@ -25,10 +25,12 @@ class Setting:
     Attributes:
         module: Says opset and machine; None where neither is known.
         disabled: Names of the rules that the user turned off.
+        left_out: Names of the rules that are not among those that the user chose.
     """
 
     module: ModuleOp | None = None
     disabled: Sequence[str] = ()
+    left_out: Sequence[str] = ()
 
     @cached_property
     def opset(self) -> int | None:
@@ -48,6 +50,10 @@ class Setting:
         if rule.name in self.disabled:
             message = "the rule is turned off"
             fix = "take it out of the disabled rules or of the fusion switch file"
+            return Failure(at, ReasonClass.DISABLED, message, "off", "on", fix)
+        if rule.name in self.left_out:
+            message = "the rule is not among those that were chosen"
+            fix = f"name '{rule.name}' in '--rules', or leave that out"
             return Failure(at, ReasonClass.DISABLED, message, "off", "on", fix)
         return self._version(rule, at) or self._machine(rule, at)
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.structure import FusionOp
 from ge_dialect.passes.fusion.gates import opsets
-from ge_dialect.passes.fusion.pattern import nodes_of
+from ge_dialect.passes.fusion.match import match_rule
 from ge_dialect.passes.fusion.rule import FusionRule, Rule
 from ge_dialect.passes.fusion.rules import RuleRegistry
-from ge_dialect.passes.fusion.samples import sample_of
-from ge_dialect.passes.fusion.selfcheck import check_rule, fires
+from ge_dialect.passes.fusion.samples import sample_of, variants_of
+from ge_dialect.passes.fusion.selfcheck import check_rule, fires, firing_sample
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class Finding:
 
     Attributes:
         rule: Its name.
-        kind: `wrong`, `dead`, `shadowed`, `overlap`, `stale` or `unchecked`.
+        kind: `wrong`, `dead`, `shadowed`, `overlap`, `stale`, `target` or `unchecked`.
         message: One line.
     """
 
@@ -51,19 +53,29 @@ def lint(registry: RuleRegistry, newest_opset: int) -> list[Finding]:
     """
     rules = list(registry.ordered())
     samples = {rule.name: _sample(rule) for rule in rules}
+    own = {
+        rule.name: [
+            *_alone(rule, samples[rule.name]),
+            *_stale(rule, newest_opset),
+            *_elsewhere(rule),
+        ]
+        for rule in rules
+    }
+    bad = {name for name, found in own.items() if any(f.kind in ("wrong", "dead") for f in found)}
+    others = [rule for rule in rules if rule.name not in bad]
     findings: list[Finding] = []
     for rule in rules:
+        findings += own[rule.name]
         sample = samples[rule.name]
-        own = list(_alone(rule, sample)) + list(_stale(rule, newest_opset))
-        findings += own
-        if isinstance(sample, ModuleOp) and not any(f.kind in ("wrong", "dead") for f in own):
-            findings += _among(rule, rules, sample)
-    return findings
+        if isinstance(sample, ModuleOp) and rule.name not in bad:
+            findings += _among(rule, others, sample)
+    return list(dict.fromkeys(findings))
 
 
 def _sample(rule: Rule) -> ModuleOp | GEError | None:
+    """Returns a graph that a rule fires on, else one that it should fire on, or what is wrong."""
     try:
-        return sample_of(rule)
+        return firing_sample(rule) or sample_of(rule)
     except GEError as error:
         return error
 
@@ -87,7 +99,7 @@ def _alone(rule: Rule, sample: ModuleOp | GEError | None) -> Iterator[Finding]:
     if _conditions_are_never_tried(rule):
         yield Finding(rule.name, "dead", "does not fire on what its own pattern describes")
     else:
-        message = "its conditions do not hold for f32 and small shapes: give an example"
+        message = "its conditions hold for none of the small graphs that are tried: give an example"
         yield Finding(rule.name, "unchecked", message)
 
 
@@ -101,27 +113,73 @@ def _stale(rule: Rule, newest: int) -> Iterator[Finding]:
         yield Finding(rule.name, "stale", message)
 
 
+def _elsewhere(rule: Rule) -> Iterator[Finding]:
+    """Yields the machines of a rule that are not known: one may be spelled wrong."""
+    from ge_dialect.targets.reader import builtin_target, target_names
+
+    known: dict[str, None] = {}
+    for name in target_names() if rule.targets else ():
+        machine = builtin_target(name)
+        known |= dict.fromkeys((machine.name, machine.arch, machine.short_soc))
+    names = {name.lower() for name in known}
+    for target in rule.targets:
+        if target.lower() not in names:
+            message = f"'{target}' is no built-in machine: {', '.join(filter(None, known))}"
+            yield Finding(rule.name, "target", message)
+
+
 def _among(rule: Rule, rules: Sequence[Rule], sample: ModuleOp) -> Iterator[Finding]:
     """Yields what is wrong with a rule beside the others."""
     own = sample.clone()
     if not fires(rule, own):
         return
-    winners = _apply_all(rules, sample.clone())
-    if rule.name not in winners and winners:
-        message = f"'{winners[0]}' comes first wherever it could fire"
+    try:
+        winner = _shadow(rule, rules, sample)
+    except _FailedError as failed:
+        yield failed.finding
+        return
+    if winner is not None:
+        message = f"'{winner}' comes first wherever it could fire"
         yield Finding(rule.name, "shadowed", message)
         return
     if not isinstance(rule, FusionRule):
         return
+    ops = [op for op in sample.walk() if isinstance(op, GEOp)]
     for other in rules[rules.index(rule) + 1 :]:
-        tied = other.priority == rule.priority and _size(other) == _size(rule)
-        if tied and isinstance(other, FusionRule) and fires(other, sample.clone()):
+        if not isinstance(other, FusionRule) or other.priority != rule.priority:
+            continue
+        if other.size == rule.size and _fits(other, ops):
             message = f"'{other.name}' fits the same ops with the same priority: names decide"
             yield Finding(rule.name, "overlap", message)
 
 
-def _size(rule: Rule) -> int:
-    return sum(len(nodes_of(pattern)) for pattern in rule.patterns)
+def _fits(rule: FusionRule, ops: Sequence[GEOp]) -> bool:
+    roots = tuple(pattern.op for pattern in rule.patterns)
+    with suppress(GEError):  # told where all rules are applied
+        return any(match_rule(rule, op, explain=False).ok for op in ops if isinstance(op, roots))
+    return False
+
+
+def _shadow(rule: Rule, rules: Sequence[Rule], sample: ModuleOp) -> str | None:
+    """Returns the rule that comes first wherever another one could fire, None where none does.
+
+    What is plain another rule may take; a pattern with optional parts still fires on the others.
+    """
+    winners = _apply_all(rules, sample.clone())
+    if rule.name in winners or not winners:
+        return None
+    for module, _ in variants_of(rule) if not rule.example else ():
+        if fires(rule, module.clone()) and rule.name in _apply_all(rules, module):
+            return None
+    return winners[0]
+
+
+class _FailedError(Exception):
+    """A rule's own code fails on a graph of another rule."""
+
+    def __init__(self, rule: Rule, error: GEError):
+        super().__init__(error.message)
+        self.finding = Finding(rule.name, "wrong", error.message)
 
 
 def _apply_all(rules: Sequence[Rule], module: ModuleOp) -> list[str]:
@@ -130,9 +188,12 @@ def _apply_all(rules: Sequence[Rule], module: ModuleOp) -> list[str]:
 
     for function in module.body.block.ops:
         if isinstance(function, FuncOp):
-            fuser = Fuser(function.body.block)
+            fuser = Fuser(function.body.block, quiet=True)
             for rule in rules:
-                fuser.apply(rule)
+                try:
+                    fuser.apply(rule)
+                except GEError as error:
+                    raise _FailedError(rule, error) from error
     kernels = [op for op in module.walk() if isinstance(op, FusionOp) and op.rule is not None]
     return [op.rule.data for op in kernels if op.rule is not None]
 

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
+import xdsl
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from ge_dialect import remarks
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.base import GEOp
 from ge_dialect.passes.fusion.pattern import AttrSpec, Verdict
-from ge_dialect.passes.fusion.rule import Condition, FusionRule, SiblingRule
+from ge_dialect.passes.fusion.rule import Condition, FusionRule, Rule, SiblingRule
 from ge_dialect.remarks import ReasonClass
+
+_OURS = tuple(
+    os.path.join(os.path.dirname(os.path.abspath(file)), "")
+    for file in (remarks.__file__, __file__, xdsl.__file__)
+)
+"""Where code of the rule's author is not."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +79,7 @@ class Match:
         structural: Whether every op of the pattern was found.
         escapes: Inner results that others read and that the rule gives as well.
         casts: Matched casts that the pattern does not name.
+        shared: Ops of the nodes that a pattern has in several places, by the node's identity.
     """
 
     ops: list[GEOp] = field(default_factory=list[GEOp])
@@ -80,6 +90,7 @@ class Match:
     structural: bool = True
     escapes: list[OpResult] = field(default_factory=list[OpResult])
     casts: int = 0
+    shared: dict[int, GEOp] = field(default_factory=dict[int, GEOp])
 
     @property
     def ok(self) -> bool:
@@ -108,6 +119,7 @@ class Match:
             self.structural,
             list(self.escapes),
             self.casts,
+            dict(self.shared),
         )
 
 
@@ -142,7 +154,7 @@ def _check_whole(rule: FusionRule, found: Match) -> None:
     found.failures += outside_uses(found.ops, _given(rule, found)) + inner_inputs(found)
     found.escapes = _escapes(rule, found)
     found.failures += cycles(found)
-    found.failures += failed_conditions(rule.conditions, found)
+    found.failures += failed_conditions(rule, found)
 
 
 def match_sibling(rule: SiblingRule, op: GEOp) -> Match:
@@ -151,26 +163,19 @@ def match_sibling(rule: SiblingRule, op: GEOp) -> Match:
 
     found = next(Matcher(rule, True).matches(rule.pattern, op))
     if found.structural:
-        found.failures += failed_conditions(rule.conditions, found)
+        found.failures += failed_conditions(rule, found)
     return found
 
 
-def failed_conditions(conditions: Sequence[Condition], match: Match) -> list[Failure]:
-    """Returns a failure for each condition that does not hold.
+def failed_conditions(rule: Rule, match: Match) -> list[Failure]:
+    """Returns a failure for each condition of a rule that does not hold.
 
     Raises:
-        GEError: A condition gives no verdict (GE0426).
+        GEError: A condition fails, or gives no verdict (GE0426).
     """
     failures: list[Failure] = []
-    for condition in conditions:
-        verdict = condition.test(match)
-        # Rules come from others, who may return a bare truth value.
-        if not isinstance(verdict, Verdict):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise GEError(
-                "GE0426",
-                f"condition '{condition.name}' gave {verdict!r}, expected a Verdict",
-                hint="return Verdict(holds, found, wanted), so that a miss can be explained",
-            )
+    for condition in rule.conditions:
+        verdict = _verdict(rule, condition, match)
         if not verdict.holds:
             failures.append(
                 Failure(
@@ -183,6 +188,40 @@ def failed_conditions(conditions: Sequence[Condition], match: Match) -> list[Fai
                 )
             )
     return failures
+
+
+def _verdict(rule: Rule, condition: Condition, match: Match) -> Verdict:
+    """Asks a condition. Rules come from others: it may fail, or return a bare truth value."""
+    where = f"rule '{rule.name}': condition '{condition.name}'"
+    try:
+        verdict = condition.test(match)
+    except GEError:
+        raise
+    except Exception as error:
+        hint = "correct the condition, or let it answer for what it does not expect"
+        problem = f"{where} fails on {match.ops[0].name}: {blame(error)}"
+        raise GEError("GE0426", problem, hint=hint) from error
+    if not isinstance(verdict, Verdict):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise GEError(
+            "GE0426",
+            f"{where} gave {verdict!r:.60}, expected a Verdict",
+            hint="return Verdict(holds, found, wanted), so that a miss can be explained",
+        )
+    return verdict
+
+
+def blame(error: BaseException) -> str:
+    """Returns what an error in a rule's own code is, and the line of it that raised it."""
+    trace = deepest = error.__traceback__
+    while trace is not None:
+        if not trace.tb_frame.f_code.co_filename.startswith(_OURS) or deepest is None:
+            deepest = trace
+        trace = trace.tb_next
+    text = " ".join(str(error).split())[:200]
+    what = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    if deepest is None:
+        return what
+    return f"{what} ({Path(deepest.tb_frame.f_code.co_filename).name}:{deepest.tb_lineno})"
 
 
 def _given(rule: FusionRule, match: Match) -> set[GEOp]:

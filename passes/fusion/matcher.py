@@ -19,6 +19,7 @@ from ge_dialect.ge.constants import constant_attr, constant_scalar
 from ge_dialect.ge.dtypes import is_float
 from ge_dialect.ge.elementwise import CastOp
 from ge_dialect.ge.types import element_type_of
+from ge_dialect.locations import location_name
 from ge_dialect.passes.fusion.match import Failure, Match, Repair
 from ge_dialect.passes.fusion.pattern import (
     Any,
@@ -66,6 +67,12 @@ class Matcher:
         ways = self._ways(pattern, op)
         if not self.explain and (failures or not ways):
             return
+        if id(pattern) in self.rule.shared_nodes:
+            if (known := so_far.shared.get(id(pattern), op)) is not op:
+                yield from self._stop(so_far, _two_ops(pattern, op, known))
+                return
+            so_far = so_far.copy()
+            so_far.shared[id(pattern)] = op
         so_far = so_far.copy()
         so_far.ops.append(op)
         if pattern.name:
@@ -123,6 +130,10 @@ class Matcher:
             case Weight() | Const():
                 yield from self._constant(pattern, value, reader, so_far)
             case OneOf():
+                if self.explain and self._none_fits(pattern, value, reader):
+                    ops = [one.op for one in pattern.choices if isinstance(one, Node)]
+                    yield from self._stop(so_far, self._another_op(ops, 0, value, reader))
+                    return
                 for choice in pattern.choices:
                     yield from self._value(choice, value, reader, so_far)
             case Maybe():
@@ -137,7 +148,8 @@ class Matcher:
     ) -> Iterator[Match]:
         if (found := self._producer(value, pattern, reader)) is None:
             if self.explain:
-                yield from self._stop(so_far, self._another_op(pattern, value, reader))
+                failure = self._another_op([pattern.op], pattern.result, value, reader)
+                yield from self._stop(so_far, failure)
             return
         op, casts = found
         if casts and not self._tolerant:
@@ -268,14 +280,25 @@ class Matcher:
         message = f"'{op.name}' has {found} operands, the rule wants {wanted}"
         return Failure(op, ReasonClass.SHAPE, message, str(found), str(wanted))
 
-    def _another_op(self, pattern: Node, value: SSAValue, reader: GEOp) -> Failure:
-        name, wanted = _producer_name(value), pattern.op.name
+    def _none_fits(self, pattern: OneOf, value: SSAValue, reader: GEOp) -> bool:
+        """Whether all choices are ops, and the value is the result of none of them."""
+        return all(
+            isinstance(choice, Node) and self._producer(value, choice, reader) is None
+            for choice in pattern.choices
+        )
+
+    def _another_op(
+        self, ops: Sequence[type[GEOp]], result: int, value: SSAValue, reader: GEOp
+    ) -> Failure:
+        name, names = _producer_name(value), list(dict.fromkeys(op.name for op in ops))
         reason = ReasonClass.ORDER if isinstance(value.owner, Operation) else ReasonClass.SHAPE
-        message = f"'{reader.name}' reads '{name}' where the rule wants '{wanted}'"
-        if isinstance(value.owner, pattern.op):
+        wanted = " or ".join(f"'{one}'" for one in names)
+        message = f"'{reader.name}' reads '{name}' where the rule wants {wanted}"
+        if isinstance(value.owner, tuple(ops)):
             message += " in the same block" if value.owner.parent is not reader.parent else ""
-            message += f" result {pattern.result}" if len(value.owner.results) > 1 else ""
-        return Failure(reader, reason, message, name, wanted, missing=wanted, at=value)
+            message += f" result {result}" if len(value.owner.results) > 1 else ""
+        missing = " or ".join(names)
+        return Failure(reader, reason, message, name, missing, missing=missing, at=value)
 
 
 def in_type_of(number: float, value: SSAValue) -> float:
@@ -294,6 +317,13 @@ def _cast_between(casts: Sequence[CastOp], op: GEOp, reader: GEOp) -> Failure:
     message = f"a cast from {between} stands between '{op.name}' and '{reader.name}'"
     fix = "let the rule be cast-tolerant, or run ge-canonicalize on a model of one type"
     return Failure(casts[0], ReasonClass.DTYPE, message, between, "no cast", fix)
+
+
+def _two_ops(pattern: Node, op: GEOp, known: GEOp) -> Failure:
+    what = f"'{pattern.name}'" if pattern.name else f"'{op.name}'"
+    message = f"the rule wants one op {what} in two places, the graph has two"
+    places = [location_name(one) or one.name for one in (known, op)]
+    return Failure(op, ReasonClass.USE, message, " and ".join(places), "one op with two readers")
 
 
 def _producer_name(value: SSAValue) -> str:

@@ -1,45 +1,20 @@
-"""Why the op that a rule wants is not there: an earlier pass did not make it, or another rule took
-it.
-"""
+"""Why the op that a rule wants is not there: an earlier pass stopped before it made it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 
 from xdsl.ir import Operation, SSAValue
 
-from ge_dialect.ge.structure import FusionOp
 from ge_dialect.locations import location_name, op_name
 from ge_dialect.passes.fusion.match import Failure
-from ge_dialect.passes.fusion.rule import Rule
 from ge_dialect.remarks import Kind, ReasonClass, Remark
 
 RAISING = "ge-raise"
 
 MAX_OPS = 32
 """How many producers are looked at, to find the one that an earlier pass stopped at."""
-
-
-def overlap(rule: Rule, failure: Failure) -> Failure | None:
-    """Returns the failure as an overlap, where a kernel holds the op that the rule wants.
-
-    Args:
-        rule: The one that came too late.
-        failure: Where it stopped.
-    """
-    owner = None if failure.at is None else failure.at.owner
-    if not isinstance(owner, FusionOp) or not failure.missing:
-        return None
-    if all(op.name != failure.missing for op in owner.body.block.ops):
-        return None
-    winner = owner.kernel_name.data if owner.rule is None else owner.rule.data
-    message = f"'{winner}' took '{failure.missing}' first"
-    fix = f"give '{rule.name}' a higher priority, or disable '{winner}'"
-    return replace(
-        failure, reason=ReasonClass.OVERLAP, message=message, found=winner, wanted="", fix=fix
-    )
 
 
 class Stopped:

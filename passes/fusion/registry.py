@@ -35,18 +35,16 @@ def growing_rules() -> frozenset[str]:
 
 @cache
 def default_registry() -> RuleRegistry:
-    """Returns the registry of the built-in rules; checked when it is first asked for."""
-    registry = RuleRegistry()
-    for rule in built_in_rules():
-        registry.register(rule)
-    return registry
+    """Returns the registry of the built-in rules, which tests check, not each compilation."""
+    return RuleRegistry({rule.name: rule for rule in built_in_rules()})
 
 
-def registry_of(library: tuple[str, ...] = ()) -> RuleRegistry:
+def registry_of(library: tuple[str, ...] = (), *, tried: bool = True) -> RuleRegistry:
     """Returns the registry of a compilation.
 
     Args:
         library: TOML files and Python modules with further rules.
+        tried: Whether further rules are tried on samples, so that one that is wrong is an error.
 
     Raises:
         GEError: A file or module cannot be read, or one of its rules is refused.
@@ -65,7 +63,8 @@ def registry_of(library: tuple[str, ...] = ()) -> RuleRegistry:
     registry = RuleRegistry(dict(default_registry().rules))
     for rule in rules:
         registry.register(rule)
-    check_rules(rules)
+    if tried:
+        check_rules(rules)
     return registry
 
 
@@ -84,10 +83,11 @@ def _rules_of(point: EntryPoint) -> tuple[Rule, ...]:
 
     try:
         loaded = point.load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # also of one that ends the process
+        what = f"{type(error).__name__}: {error}"
         raise GEError(
             "GE0428",
-            f"the operator library '{point.name}' ({point.value}) fails when it is loaded: {error}",
+            f"the operator library '{point.name}' ({point.value}) fails when it is loaded: {what}",
             hint="correct or uninstall it",
         ) from error
     return as_rules(loaded, f"the operator library '{point.name}'")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,12 +31,14 @@ class Condition:
         reason: The class of the miss where it fails; a verdict may say another.
         test: Takes the match, returns a verdict with found and wanted.
         fix: What the user may do where it fails.
+        of: Captures and ops that it is about; a rule has to have them.
     """
 
     name: str
     reason: ReasonClass
     test: Callable[[Match], Verdict]
     fix: str = ""
+    of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,15 @@ class FusionRule:
         """Ops in the largest pattern, optional ones included."""
         return max(len(nodes_of(pattern)) for pattern in self.patterns)
 
+    @cached_property
+    def shared_nodes(self) -> frozenset[int]:
+        """Identities of the nodes that a pattern has in several places: each is one op."""
+        found: set[int] = set()
+        for pattern in self.patterns:
+            counts = Counter(map(id, nodes_of(pattern)))
+            found.update(node for node, times in counts.items() if times > 1)
+        return frozenset(found)
+
 
 @dataclass(frozen=True)
 class SiblingRule:
@@ -132,6 +144,11 @@ class SiblingRule:
     def size(self) -> int:
         """Ops in the kernel."""
         return self.count
+
+    @property
+    def shared_nodes(self) -> frozenset[int]:
+        """None: each sibling is one op."""
+        return frozenset()
 
 
 Rule: TypeAlias = FusionRule | SiblingRule

@@ -6,8 +6,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from xdsl.irdl import VarResultDef
+
 from ge_dialect.diagnostics import GEError
-from ge_dialect.passes.fusion.pattern import Any, Maybe, Node, Weight, nodes_of
+from ge_dialect.ge.constants import ConstantOp
+from ge_dialect.passes.fusion.pattern import (
+    Any,
+    Maybe,
+    Node,
+    Nothing,
+    Pattern,
+    Weight,
+    nodes_of,
+)
 
 if TYPE_CHECKING:
     from ge_dialect.passes.fusion.rule import FusionRule, Rule, SiblingRule
@@ -26,17 +37,25 @@ class RuleRegistry:
         """Adds a rule.
 
         Raises:
-            GEError: The name is taken, the rule leaves an attribute of a matched op open, or it is
-                a sibling rule of ops that read more than the shared operand and constants.
+            GEError: The name is taken, a field is not of its kind, the rule leaves an attribute of
+                a matched op open or wants what never holds, or it is a sibling rule of ops that
+                read more than the shared operand and constants.
         """
+        from ge_dialect.passes.fusion.fields import check_fields, check_values
         from ge_dialect.passes.fusion.rule import SiblingRule
 
+        check_fields(rule)
         if rule.name in self.rules:
-            raise GEError("GE0420", f"expected distinct rule names, got '{rule.name}' twice")
+            raise GEError(
+                "GE0420",
+                f"expected distinct rule names, got '{rule.name}' twice",
+                hint="rename yours; ge-opt --list-rules lists those that are built in",
+            )
         for pattern in rule.patterns:
             for node in nodes_of(pattern):
                 check_strict(rule.name, node)
                 check_shape(rule.name, node)
+        check_values(rule)
         if isinstance(rule, SiblingRule):
             check_siblings(rule)
         else:
@@ -58,7 +77,7 @@ class RuleRegistry:
                 "GE0421",
                 f"expected rules among {', '.join(near)}, ... ({len(self.rules)} in all),"
                 f" got '{unknown[0][:60]}'",
-                hint="ge-opt --lint-rules lists all rules",
+                hint="ge-opt --list-rules lists all rules",
             )
         chosen = [self.rules[name] for name in names] if names else list(self.rules.values())
         return sorted(chosen, key=lambda rule: (-rule.priority, -rule.size, rule.name))
@@ -71,12 +90,28 @@ def check_siblings(rule: SiblingRule) -> None:
         GEError: They read a computed value besides the shared one: it may not be there yet.
     """
     shared, *others = rule.pattern.operands or (None,)
-    if not isinstance(shared, Any) or not all(isinstance(other, Weight) for other in others):
+    ports = rule.pattern.ports.values()
+    weights = all(isinstance(other, Weight) for other in others)
+    if not isinstance(shared, Any) or not weights or not all(map(_stands_anywhere, ports)):
         raise GEError(
             "GE0423",
             f"rule '{rule.name}' of siblings: expected a shared 'Any' and then 'Weight' only",
             hint="write a FusionRule for ops that read more than one computed value",
         )
+    # What the pattern does not speak of may be computed between the siblings.
+    definitions = [name for name, _ in rule.pattern.op.get_irdl_definition().operands]
+    left = [n for n in definitions[1 + len(others) :] if n not in rule.pattern.ports]
+    if left:
+        raise GEError(
+            "GE0423",
+            f"rule '{rule.name}' of siblings leaves operand '{left[0]}' of"
+            f" '{rule.pattern.op.name}' open",
+            hint="say NOTHING or Weight of it in 'ports'",
+        )
+
+
+def _stands_anywhere(pattern: Pattern) -> bool:
+    return isinstance(pattern, Weight | Nothing)
 
 
 def check_outputs(rule: FusionRule) -> None:
@@ -102,13 +137,18 @@ def check_shape(rule: str, node: Node) -> None:
             an op that does not have two.
     """
     definition = node.op.get_irdl_definition()
+    many = any(isinstance(one, VarResultDef) for _, one in definition.results)
     ports = {name for name, _ in definition.operands}
     problem = ""
-    if unknown := [name for name in node.ports if name not in ports]:
+    if definition.regions:
+        problem = f"'{node.op.name}' has regions, which read what is outside: it is no part of one"
+    elif issubclass(node.op, ConstantOp):
+        problem = "a constant is a Weight or Const of a pattern, not a Node"
+    elif unknown := [name for name in node.ports if name not in ports]:
         problem = f"'{node.op.name}' has no operand '{unknown[0]}'"
     elif node.commutes and len(node.operands) != 2:
         problem = f"'{node.op.name}' commutes with {len(node.operands)} operands, expected 2"
-    elif not 0 <= node.result < max(1, len(definition.results)):
+    elif node.result < 0 or (not many and node.result >= max(1, len(definition.results))):
         problem = f"'{node.op.name}' has no result {node.result}"
     elif any(isinstance(p, Maybe) and not p.node.operands for p in node.operands):
         problem = f"an optional op before '{node.op.name}' has no operand to stand in for it"

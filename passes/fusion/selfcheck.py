@@ -6,26 +6,24 @@ checked once. `GE_DIALECT_CACHE=off` keeps nothing.
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
 from pathlib import Path
-from types import CodeType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import InterpretationError, VerifyException
 
-from ge_dialect import __version__
 from ge_dialect.diagnostics import GEError
 from ge_dialect.ge.structure import FusionOp
+from ge_dialect.passes.fusion.content import content_key
 from ge_dialect.passes.fusion.rule import FusionRule, Rule
-from ge_dialect.passes.fusion.samples import sample_of
+from ge_dialect.passes.fusion.samples import sample_of, variants_of
 
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
 
 CACHE_VARIABLE = "GE_DIALECT_CACHE"
@@ -36,6 +34,12 @@ SPECIAL = (0.0, -0.0, 1.0, -1.0, float("nan"), float("inf"), -float("inf"), 3e38
 
 SEEDS = tuple(range(1, 13))
 """The first sample is of common numbers, the second has each special value, the others no other."""
+
+VARIANT_SEEDS = SEEDS[:3]
+"""Samples of each further graph that a rule with a replacement is tried on."""
+
+HALF_TOLERANCE = 2e-2
+"""Of f16, where a rule has a tolerance: as in `--check-numerics`."""
 
 _checked: set[str] = set()
 
@@ -66,22 +70,60 @@ def check_rule(rule: Rule) -> bool:
         GEError: The values differ, the rule does not fire on its example, or it has a replacement
             and no example can be made (GE0429).
     """
-    module = sample_of(rule)
     replaces = isinstance(rule, FusionRule) and rule.replacement is not None
-    if module is None:
+    if (module := firing_sample(rule)) is None:
+        if rule.example:
+            raise _refused(rule, "does not fire on its example", _EXAMPLE)
         if replaces:
-            raise _refused(rule, "has a replacement and no example to try it on", _EXAMPLE)
+            problem = "has a replacement, and fires on no graph that is made out of its pattern"
+            raise _refused(rule, problem, _EXAMPLE)
         return False
     fused = module.clone()
-    if not fires(rule, fused):
-        if rule.example or replaces:
-            raise _refused(rule, "does not fire on its example", _EXAMPLE)
-        return False
-    for seed in SEEDS:
-        feeds = sample_inputs(module, seed)
-        _compare(rule, _run(rule, module, feeds), _run(rule, fused, feeds))
+    fires(rule, fused)
+    _compare_runs(rule, module, fused, SEEDS if replaces else SEEDS[:1], "")
+    if isinstance(rule, FusionRule) and replaces:
+        _check_variants(rule)
     return True
 
+
+def firing_sample(rule: Rule) -> ModuleOp | None:
+    """Returns a graph that a rule fires on: its example, or the plainest that is made out of its
+    pattern and that its conditions let pass; None where there is none.
+
+    Raises:
+        GEError: The rule's own code fails, or what it makes is not valid.
+    """
+    module = sample_of(rule)
+    if module is not None and fires(rule, module.clone()):
+        return module
+    if rule.example:
+        return None
+    return next((one for one, _ in variants_of(rule) if fires(rule, one.clone())), None)
+
+
+def _check_variants(rule: FusionRule) -> None:
+    """Tries a replacement on all that the pattern allows, not on the plainest graph alone: on
+    optional ops and operands, swapped operands, other attributes, shapes and element types."""
+    for module, words in variants_of(rule):
+        fused = module.clone()
+        try:
+            if not fires(rule, fused):
+                continue
+        except GEError as error:
+            message = f"{error.message} (tried {words})" if words else error.message
+            raise GEError(error.code, message, hint=f"{error.hint}{_AWAY}") from error
+        _compare_runs(rule, module, fused, VARIANT_SEEDS, words)
+
+
+def _compare_runs(
+    rule: Rule, module: ModuleOp, fused: ModuleOp, seeds: Sequence[int], words: str
+) -> None:
+    for seed in seeds:
+        feeds = sample_inputs(module, seed)
+        _compare(rule, _run(rule, module, feeds), _run(rule, fused, feeds), words)
+
+
+_AWAY = "; or keep the rule away by a condition, as element_type('x', 'f32')"
 
 _EXAMPLE = "give an `example`: a function @main in MLIR's text that the rule fires on"
 
@@ -97,7 +139,7 @@ def fires(rule: Rule, module: ModuleOp) -> bool:
     before = _kernels(module)
     for function in module.body.block.ops:
         if isinstance(function, FuncOp):
-            Fuser(function.body.block).apply(rule)
+            Fuser(function.body.block, quiet=True).apply(rule)
     try:
         module.verify()
     except VerifyException as error:
@@ -144,36 +186,51 @@ def _run(
 
 
 def _compare(
-    rule: Rule, before: Sequence[npt.NDArray[Any]], after: Sequence[npt.NDArray[Any]]
+    rule: Rule,
+    before: Sequence[npt.NDArray[Any]],
+    after: Sequence[npt.NDArray[Any]],
+    words: str,
 ) -> None:
     import numpy as np
 
-    tolerance = rule.tolerance if isinstance(rule, FusionRule) else 0.0
     for index, (wanted, found) in enumerate(zip(before, after, strict=True)):
-        if _agree(wanted, found, tolerance):
+        where = f" (tried {words})" if words else ""
+        if wanted.shape != found.shape or wanted.dtype != found.dtype:
+            kinds = [f"{array.dtype}{list(array.shape)}" for array in (found, wanted)]
+            problem = f"gives {kinds[0]} for {kinds[1]} as result {index}{where}"
+            raise _refused(rule, problem, "correct the replacement")
+        places = np.argwhere(~_agree(wanted, found, _tolerance(rule, wanted.dtype)))
+        if not len(places):
             continue
-        with np.errstate(all="ignore"):
-            differs = ~np.isclose(found, wanted, rtol=tolerance, atol=tolerance, equal_nan=True)
-        places = np.argwhere(differs | (np.signbit(found) != np.signbit(wanted)))
         place = tuple(int(axis) for axis in places[0])
-        message = (
+        problem = (
             f"gives {found[place]} for {wanted[place]} at {list(place)} of result {index},"
-            f" {len(places)} of {wanted.size} elements differ"
+            f" {len(places)} of {wanted.size} elements differ{where}"
         )
-        raise _refused(rule, message, "correct the replacement, or say its `tolerance`")
+        hint = "correct the replacement, or say its `tolerance`"
+        raise _refused(rule, problem, f"{hint}{_AWAY}" if words else hint)
 
 
-def _agree(wanted: npt.NDArray[Any], found: npt.NDArray[Any], tolerance: float) -> bool:
-    """Whether two arrays are equal, NaN and the sign of zero included; with a tolerance less so."""
+def _tolerance(rule: Rule, dtype: npt.DTypeLike) -> float:
+    """Returns how far values may be off: what the rule says is of f32, f16 has fewer digits."""
     import numpy as np
 
-    if wanted.shape != found.shape or wanted.dtype != found.dtype:
-        return False
-    if tolerance:
-        close = np.isclose(found, wanted, rtol=tolerance, atol=tolerance, equal_nan=True)
-        return bool(close.all())
+    said = rule.tolerance if isinstance(rule, FusionRule) else 0.0
+    return max(said, HALF_TOLERANCE) if said and dtype == np.float16 else said
+
+
+def _agree(
+    wanted: npt.NDArray[Any], found: npt.NDArray[Any], tolerance: float
+) -> npt.NDArray[np.bool_]:
+    """Returns where arrays are equal, NaN and the sign of zero included; with a tolerance less
+    so."""
+    import numpy as np
+
+    if tolerance and np.issubdtype(wanted.dtype, np.inexact):
+        with np.errstate(all="ignore"):
+            return np.isclose(found, wanted, rtol=tolerance, atol=tolerance, equal_nan=True)
     same = (wanted == found) & (np.signbit(wanted) == np.signbit(found))
-    return bool((same | (_is_nan(wanted) & _is_nan(found))).all())
+    return np.asarray(same | (_is_nan(wanted) & _is_nan(found)))
 
 
 def _is_nan(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -182,36 +239,6 @@ def _is_nan(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def _refused(rule: Rule, problem: str, hint: str | None = None) -> GEError:
     return GEError("GE0429", f"rule '{rule.name}' {problem}", hint=hint)
-
-
-def content_key(rule: Rule) -> str:
-    """Returns a digest of everything that a rule says and does."""
-    parts = "\n".join(_content(rule, 0))
-    return hashlib.sha256(f"{__version__}\n{parts}".encode()).hexdigest()
-
-
-def _content(value: object, depth: int) -> Iterator[str]:
-    """Yields what a value is made of; of a function its code and what it holds."""
-    if depth > 24:
-        return
-    if is_dataclass(value) and not isinstance(value, type):
-        yield type(value).__name__
-        for one in fields(value):
-            yield from _content(getattr(value, one.name), depth + 1)
-    elif isinstance(value, tuple | list):
-        for item in cast("Sequence[object]", value):
-            yield from _content(item, depth + 1)
-    elif isinstance(value, dict):
-        yield from _content(list(cast("dict[object, object]", value).items()), depth + 1)
-    elif isinstance(value, CodeType):
-        yield value.co_code.hex() + repr(value.co_names)
-        yield from _content(value.co_consts, depth + 1)
-    elif callable(value) and not isinstance(value, type):
-        yield from _content(getattr(value, "__code__", type(value).__name__), depth + 1)
-        cells = getattr(value, "__closure__", None) or ()
-        yield from _content([cell.cell_contents for cell in cells], depth + 1)
-    else:
-        yield value.__qualname__ if isinstance(value, type) else repr(value)
 
 
 def cache_folder() -> Path | None:

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import cast
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.passes.fusion.match import blame
 from ge_dialect.passes.fusion.rule import FusionRule, Rule, SiblingRule
 
 
@@ -29,7 +30,7 @@ def load_rules(source: str) -> tuple[Rule, ...]:
     Raises:
         GEError: It cannot be read (GE0101), is malformed (GE0427), or fails (GE0428).
     """
-    if source.endswith(".toml"):
+    if source.lower().endswith(".toml"):
         from ge_dialect.passes.fusion.toml_rules import read_rules
 
         return read_rules(source)
@@ -43,6 +44,9 @@ def load_rules(source: str) -> tuple[Rule, ...]:
     if new := registered()[before:]:
         return new
     return _of_module(module, source)
+
+
+_FORMS = "give a .toml or .py file, or the dotted name of a module that Python finds"
 
 
 def _of_module(module: ModuleType, source: str) -> tuple[Rule, ...]:
@@ -60,15 +64,19 @@ def _of_module(module: ModuleType, source: str) -> tuple[Rule, ...]:
 
 def _run(source: str) -> ModuleType:
     try:
-        return _from_file(source) if source.endswith(".py") else import_module(source)
+        if source.lower().endswith(".py"):
+            return _from_file(source)
+        if "/" in source:
+            raise GEError("GE0428", f"'{source}' is no file of fusion rules", hint=_FORMS)
+        return import_module(source)
     except GEError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a module that ends the process is no library
         what = f"{type(error).__name__}: {error}"
         raise GEError(
             "GE0428",
             f"the rules in '{source}' cannot be loaded: {what}",
-            hint="give a .toml or .py file, or a module that Python finds",
+            hint=_FORMS,
         ) from error
 
 
@@ -90,7 +98,11 @@ def as_rules(found: object, where: str) -> tuple[Rule, ...]:
         GEError: It is something else (GE0428).
     """
     if callable(found):
-        found = found()
+        try:
+            found = found()
+        except (Exception, SystemExit) as error:
+            problem = f"{where} cannot be asked for its rules: {blame(error)}"
+            raise GEError("GE0428", problem, hint="correct it") from error
     if isinstance(found, FusionRule | SiblingRule):
         return (found,)
     if isinstance(found, Iterable):

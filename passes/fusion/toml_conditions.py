@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
+from ge_dialect.diagnostics import GEError
 from ge_dialect.passes.fusion import conditions
 from ge_dialect.passes.fusion.rule import Condition
 
@@ -94,6 +95,8 @@ def _condition(source: Source, value: object) -> Condition:
         source.fail(f"expected '{missing[0]}' of the condition '{name}'", name)
     try:
         made = kind.make(of, table)
+    except GEError as error:
+        source.fail(error.message, name, error.hint)
     except TypeError as error:
         source.fail(f"expected another value for '{error}' of the condition '{name}'", name)
     return replace(made, fix=source.text(table, "fix", ""))

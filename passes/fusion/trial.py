@@ -17,6 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 from ge_dialect.ge.base import GEOp
 from ge_dialect.ge.constants import ConstantOp
 from ge_dialect.ge.greatest import byte_size
+from ge_dialect.ge.symbolic import DATA_SYMBOLS, SYMBOLS, function_of
 from ge_dialect.passes.fusion.attrs import plain
 from ge_dialect.passes.fusion.build import fuse_match
 from ge_dialect.passes.fusion.match import Failure, Match, match_rule
@@ -123,7 +124,11 @@ def isolate(match: Match) -> dict[Operation, Operation]:
     results = [mapping[value] for value in _left(match)]
     block.add_op(ReturnOp(*results))
     types = [value.type for value in inputs], [value.type for value in results]
-    ModuleOp([FuncOp("trial", types, Region(block))])
+    trial = FuncOp("trial", types, Region(block))
+    if (around := function_of(match.ops[0])) is not None:
+        kept = (SYMBOLS, DATA_SYMBOLS)  # conditions ask what sizes may be
+        trial.attributes |= {n: a for n, a in around.attributes.items() if n in kept}
+    ModuleOp([trial])
     return clones
 
 

@@ -13,8 +13,9 @@ from xdsl.pattern_rewriter import PatternRewriter
 
 from ge_dialect import remarks
 from ge_dialect.ge.binary import DivOp, MulOp, PowOp
-from ge_dialect.ge.constants import constant_scalar
+from ge_dialect.ge.constants import ConstantOp, constant_scalar
 from ge_dialect.ge.elementwise import BinaryOp
+from ge_dialect.ge.movement import MovementOp
 from ge_dialect.ge.unary import NegOp
 from ge_dialect.locations import fuse, op_name
 from ge_dialect.passes.driver import Rewrite
@@ -80,8 +81,14 @@ class Raise(Rewrite, ABC):
         for one in new:
             one.location = location
         count = len(old)
-        remarks.passed(NAME, rule, op, lambda: f"{count} ops are one {new[-1].name}")
+        remarks.passed(NAME, rule, op, lambda: f"{count} ops are one {_main(new)}")
         rewriter.replace(found.ops[0], new, [new[-1].results[0]])
+
+
+def _main(new: Sequence[Operation]) -> str:
+    """Returns the name of the composite among new ops: what only lays data out does not count."""
+    names = [op.name for op in new if not isinstance(op, MovementOp | ConstantOp)]
+    return (names or [op.name for op in new])[-1]
 
 
 def check_uses(ops: Sequence[Operation]) -> None:

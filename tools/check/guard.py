@@ -142,4 +142,11 @@ class Guard:
                 stderr=subprocess.DEVNULL,
                 check=False,
             )
+        if done.returncode in _NOT_RUN:
+            problem = f"nothing to bisect: '{command}' {_NOT_RUN[done.returncode]}"
+            raise GEError("GE0904", problem, hint="give a command that /bin/sh can run")
         return done.returncode != 0
+
+
+_NOT_RUN = {126: "cannot be executed", 127: "is not found, or reads what is not found"}
+"""Exit codes of /bin/sh that say nothing of the result."""

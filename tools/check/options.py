@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -40,6 +41,12 @@ def add_shared_arguments(group: Arguments) -> None:
     )
 
 
+def _natural(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise ArgumentTypeError(f"expected a whole number from 0 on, got '{text[:40]}'")
+    return int(text)
+
+
 def add_opt_arguments(group: Arguments) -> None:
     """Adds what `ge-opt` has alone."""
     add_shared_arguments(group)
@@ -50,7 +57,7 @@ def add_opt_arguments(group: Arguments) -> None:
     )
     group.add_argument(
         "--max-rewrites",
-        type=int,
+        type=_natural,
         metavar="N",
         help="let the first N rewrites of the pipeline happen, and no other",
     )

@@ -7,7 +7,7 @@
 // One line each, and the exit code 1.
 // PASS:         ge-opt: error: GE0104: in the pipeline 'ge-foo': expected a known pass, got 'ge-foo'{{.*}}
 // PASS-NOT:     {{.}}
-// OPTION:       ge-opt: error: GE0104: {{.*}}["foo"] not found in expected arguments ["streams",{{.*}}
+// OPTION:       ge-opt: error: GE0104: in the pipeline 'ge-lower{foo=1}': 'ge-lower' has no option 'foo'; it has streams, {{.*}}
 // OPTION-NOT:   {{.}}
 // DYNAMIC:      ge-opt: error: GE0520: 1 dimensions of the inputs of 'main' have neither a size nor a range: dim 0 of input 'arg0'{{.*}}
 // DYNAMIC-NOT:  {{.}}

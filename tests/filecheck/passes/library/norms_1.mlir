@@ -92,7 +92,7 @@ func.func @rms_norm_quant(%x: tensor<4x8xf32>, %z: tensor<4x8xf32>, %s: tensor<f
 // CHECK:         func.return
 // REMARK: ge-fuse-rules: RmsNormQuant: {{.*}}the result of
 func.func @rms_norm_quant_c1(%x: tensor<4x8xf32>, %z: tensor<4x8xf32>, %s: tensor<f32>, %p: tensor<i8>) -> (tensor<4x8xi8>, tensor<4x8xf32>) {
-  %n = ge.rms_norm %x axis -1 epsilon 1.000000e-05 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %n = ge.rms_norm %x axis -1 epsilon 1.000000e-05 : (tensor<4x8xf32>) -> tensor<4x8xf32> loc("norm")
   %q = ge.quantize_linear %n, %s zero_point %p axis 1 block_size 0 : (tensor<4x8xf32>, tensor<f32>, tensor<i8>) -> tensor<4x8xi8>
   func.return %q, %n : tensor<4x8xi8>, tensor<4x8xf32>
 }
