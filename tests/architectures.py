@@ -1,12 +1,13 @@
 """Compiles and runs the exported architectures (`tests/zoo/export_architectures.py`).
 
-    python -m tests.architectures [--quantized | --frameworks] [--write] [PATTERN ...]
+    python -m tests.architectures [--quantized | --frameworks | --optimized] [--write] [PATTERN ...]
 
 Of each: ops of the graph, kernels after `ge-compile`, the composites that are one op each, how many
 are still spelled out, and the largest difference from onnxruntime over its largest output. With
 `--write` the table goes to `docs/architectures.md`. With `--quantized` it is the models of
 `tests/zoo/export_quantized.py`, and `docs/quantized.md`, with `--frameworks` those of
-`tests/zoo/export_frameworks.py`, and `docs/frameworks.md`. The exit status is 1 where one fails.
+`tests/zoo/export_frameworks.py`, and `docs/frameworks.md`, with `--optimized` those of
+`tests/zoo/export_optimized.py`, and `docs/optimized.md`. The exit status is 1 where one fails.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,16 +29,20 @@ from tests.exporter_matrix import COMPOSITES
 from tests.unraised_sites import unraised_sites
 from tests.zoo.export_architectures import ROOT, TARGET
 from tests.zoo.export_frameworks import TARGET as FRAMEWORKS
+from tests.zoo.export_optimized import TARGET as OPTIMIZED
 from tests.zoo.export_quantized import TARGET as QUANTIZED
 
 PAGE = ROOT / "docs" / "architectures.md"
 FRAMEWORKS_PAGE = ROOT / "docs" / "frameworks.md"
+OPTIMIZED_PAGE = ROOT / "docs" / "optimized.md"
 QUANTIZED_PAGE = ROOT / "docs" / "quantized.md"
 TOLERANCE = 1e-3
 TOLERANCES = {"half": 3e-2, "qdq": 5e-2, "operators": 1.5e-1, "dynamic": 5e-2}
 """Of kinds that round: levels where a sum lies between two, and what comes of them."""
 SIZES = "1~4", "1~32"
 """Ranges of batches, and of other dimensions."""
+HEADS = ("kv_cache_dim",)
+"""What onnxruntime-genai calls the size of a head."""
 
 
 @dataclass(frozen=True)
@@ -72,18 +78,30 @@ class Row:
         return not self.problem and self.difference <= TOLERANCES.get(kind, TOLERANCE)
 
 
-def shapes_of(path: Path) -> str | None:
-    """Returns ranges for the dynamic dimensions of a model, as `--input-shape` takes them."""
+def shapes_of(path: Path, sizes: Mapping[str, Sequence[int]] | None = None) -> str | None:
+    """Returns what the dynamic dimensions of a model may be, as `--input-shape` takes them.
+
+    Args:
+        path: Of the model.
+        sizes: Shapes of inputs: the most that their dimensions are; the size of a head is just
+            that, and where something is empty, all sizes are.
+    """
     inputs = onnx.ModelProto.FromString(path.read_bytes()).graph.input
     dims = {value.name: value.type.tensor_type.shape.dim for value in inputs}
     if not any(dim.dim_param for found in dims.values() for dim in found):
         return None
+    fixed = sizes is not None and any(0 in shape for shape in sizes.values())
+
+    def shown(name: str, axis: int, dim: Any) -> str:
+        if not dim.dim_param:
+            return str(dim.dim_value)
+        if sizes is None:
+            return SIZES[min(axis, 1)]
+        size = sizes[name][axis]
+        return str(size) if fixed or dim.dim_param in HEADS else f"1~{size}"
+
     return ";".join(
-        f"{name}:"
-        + ",".join(
-            SIZES[min(axis, 1)] if dim.dim_param else str(dim.dim_value)
-            for axis, dim in enumerate(found)
-        )
+        f"{name}:" + ",".join(shown(name, axis, dim) for axis, dim in enumerate(found))
         for name, found in dims.items()
     )
 
@@ -109,8 +127,13 @@ def difference(plan: CompiledPlan, path: Path) -> float:
 
 def check(folder: Path) -> Row:
     """Compiles and runs one model."""
+    path, sizes = folder / "model.onnx", None
+    if folder.parent == OPTIMIZED:
+        with np.load(folder / "io.npz") as arrays:
+            keys = [key for key in arrays.files if key.startswith("input.")]
+            sizes = {key.removeprefix("input."): arrays[key].shape for key in keys}
     try:
-        plan = compile(folder / "model.onnx", input_shapes=shapes_of(folder / "model.onnx"))
+        plan = compile(path, input_shapes=shapes_of(path, sizes))
         far = difference(plan, folder / "io.npz")
     except GEError as error:
         return Row(folder.name, problem=str(error))
@@ -162,6 +185,22 @@ PaddlePaddle (written by paddle2onnx), of fixed sizes (`.static`) and with a sym
 (`.dyn`). {passed} of {len(rows)} give what onnxruntime gives.
 `python -m tests.zoo.export_frameworks {{jax,paddle}}` makes them (each with a Python that has the
 framework), `python -m tests.architectures --frameworks --write` this page.
+"""
+    return text + table(rows)
+
+
+def optimized_page(rows: list[Row]) -> str:
+    """Returns the table of models that other tools optimised or built as a page."""
+    passed = sum(row.passed for row in rows)
+    text = f"""# Models that other tools have optimised
+
+Models of the zoo as ONNX Runtime saves them at its levels (`+runtime-...`), or as its optimiser for
+transformers writes them (`+transformers`, in f16 `+half-transformers`), and small decoders that the
+model builder of onnxruntime-genai makes (`genai-...`, a step without a cache and one behind it).
+{passed} of {len(rows)} give what onnxruntime gives, or, where it has no kernel for a CPU, what the
+model before gives. `python -m tests.zoo.export_optimized {{runtime,transformers,genai}}` makes them
+(with a Python that has onnxruntime, for `genai` onnxruntime-genai, torch and transformers),
+`python -m tests.architectures --optimized --write` this page.
 """
     return text + table(rows)
 
@@ -218,6 +257,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write the page of docs")
     parser.add_argument("--quantized", action="store_true", help="what was quantised instead")
     parser.add_argument("--frameworks", action="store_true", help="other frameworks' instead")
+    parser.add_argument("--optimized", action="store_true", help="what other tools optimised")
     parser.add_argument("patterns", nargs="*", default=["*"], metavar="PATTERN")
     args = parser.parse_args()
     target, where, page = TARGET, PAGE, architectures_page
@@ -225,6 +265,8 @@ def main() -> None:
         target, where, page = QUANTIZED, QUANTIZED_PAGE, quantized_page
     elif args.frameworks:
         target, where, page = FRAMEWORKS, FRAMEWORKS_PAGE, frameworks_page
+    elif args.optimized:
+        target, where, page = OPTIMIZED, OPTIMIZED_PAGE, optimized_page
     folders = {one for pattern in args.patterns for one in target.glob(f"{pattern}/")}
     rows: list[Row] = []
     for folder in sorted(folders):

@@ -45,7 +45,7 @@ def bias_gelu(node: Node) -> SSAValue:
 @converts("FastGelu", domain=DOMAIN)
 def fast_gelu(node: Node) -> SSAValue:
     """`gelu(X + bias)`, by the hyperbolic tangent."""
-    return node.emit(GeluOp(_sum(node, (node[0], node.optional(1))), approximate="tanh"))
+    return node.emit(GeluOp(summed(node, (node[0], node.optional(1))), approximate="tanh"))
 
 
 @converts("QuickGelu", domain=DOMAIN)
@@ -54,7 +54,7 @@ def quick_gelu(node: Node) -> SSAValue:
     return node.emit(QuickGeluOp(node[0], node.get_float("alpha", 1.702)))
 
 
-def _sum(node: Node, values: Sequence[SSAValue | None]) -> SSAValue:
+def summed(node: Node, values: Sequence[SSAValue | None]) -> SSAValue:
     """Returns the sum of those values that are there, from left to right; the first one is."""
     total, *rest = (value for value in values if value is not None)
     for value in rest:
@@ -64,7 +64,12 @@ def _sum(node: Node, values: Sequence[SSAValue | None]) -> SSAValue:
 
 @converts("FusedMatMul", "TransposeMatMul", domain=DOMAIN)
 def fused_matmul(node: Node) -> SSAValue:
-    """`alpha * A' @ B'`, where matrices are transposed, or their rows are the first dimension."""
+    """`alpha * A' @ B'`."""
+    return scaled_product(node)
+
+
+def scaled_product(node: Node) -> SSAValue:
+    """Adds `alpha * A' @ B'`: matrices are transposed, or their rows are the first dimension."""
     product = node.emit(MatmulOp(_factor(node, 0, "A"), _factor(node, 1, "B")))
     if (alpha := node.get_float("alpha", 1.0)) == 1.0:
         return product
@@ -86,7 +91,7 @@ def _factor(node: Node, slot: int, name: str) -> SSAValue:
 @converts("SkipLayerNormalization", domain=DOMAIN)
 def skip_layer_norm(node: Node) -> list[SSAValue]:
     """`layer_norm(input + skip + bias)`, and the sum as a fourth output."""
-    total = _sum(node, (node[0], node[1], node.optional(4)))
+    total = summed(node, (node[0], node[1], node.optional(4)))
     epsilon = node.get_float("epsilon", 1e-12)
     op = normalization.LayerNormOp(total, node[2], node.optional(3), axis=-1, epsilon=epsilon)
     return _normalized(node, node.emit(op), total)
@@ -95,7 +100,7 @@ def skip_layer_norm(node: Node) -> list[SSAValue]:
 @converts("SkipSimplifiedLayerNormalization", domain=DOMAIN)
 def skip_rms_norm(node: Node) -> list[SSAValue]:
     """`rms_norm(input + skip + bias)`, and the sum as a fourth output."""
-    total = _sum(node, (node[0], node[1], node.optional(3)))
+    total = summed(node, (node[0], node[1], node.optional(3)))
     epsilon = node.get_float("epsilon", 1e-12)
     op = normalization.RMSNormOp(total, node[2], axis=-1, epsilon=epsilon)
     return _normalized(node, node.emit(op), total)
@@ -111,14 +116,14 @@ def _normalized(node: Node, result: SSAValue, total: SSAValue) -> list[SSAValue]
 def fused_conv(node: Node) -> SSAValue:
     """`activation(conv(X, W, B) + Z)`."""
     (result,) = converters()["Conv"](replace(node, op_type="Conv", version=_OPSET))
-    return _activated(node, _sum(node, (result, node.optional(3))), "activation_params")
+    return activated(node, summed(node, (result, node.optional(3))), "activation_params")
 
 
 @converts("FusedGemm", domain=DOMAIN)
 def fused_gemm(node: Node) -> SSAValue:
     """`activation(gemm(A, B, C))`."""
     (result,) = converters()["Gemm"](replace(node, op_type="Gemm", version=_OPSET))
-    return _activated(node, result, None)
+    return activated(node, result, None)
 
 
 _Make = Callable[[SSAValue, float, float], Operation]
@@ -133,8 +138,12 @@ _ACTIVATIONS: dict[str, tuple[_Make, float, float]] = {
 """Functions that follow a product, and the defaults of their two parameters."""
 
 
-def _activated(node: Node, value: SSAValue, parameters: str | None) -> SSAValue:
-    """Returns `activation(value)`; parameters are a list, or one attribute each."""
+def activated(node: Node, value: SSAValue, parameters: str | None) -> SSAValue:
+    """Returns `activation(value)`; parameters are a list, or one attribute each.
+
+    Raises:
+        OnHost: There is no op for the activation.
+    """
     if not node.has("activation"):
         return value
     name = node.get_string("activation")
@@ -163,7 +172,7 @@ def embed_layer_norm(node: Node) -> list[SSAValue]:
     parts = [words, placed]
     if segments is not None and table is not None:
         parts.append(node.emit(indexing.GatherOp(table, segments, 0)))
-    total = _sum(node, parts)
+    total = summed(node, parts)
     epsilon = node.get_float("epsilon", 1e-12)
     op = normalization.LayerNormOp(total, node[5], node[6], axis=-1, epsilon=epsilon)
     return [node.emit(op), _mask_index(node), total][: len(node.used)]
@@ -198,16 +207,20 @@ def rotary_embedding(node: Node) -> SSAValue:
             node[3],
             places,
             interleaved=node.get_flag("interleaved"),
-            num_heads=node.get_int("num_heads", 0),
+            num_heads=_rotated_heads(node),
             rotary_dim=node.get_int("rotary_embedding_dim", 0),
         )
     )
 
 
-@converts("SimplifiedLayerNormalization")
-def simplified_layer_norm(node: Node) -> SSAValue:
-    """RMS normalisation by the name that ONNX Runtime gives it in ONNX's own domain."""
-    if node.is_used(1):
-        raise OnHost("the deviation is used")
-    axis, epsilon = node.get_int("axis", -1), node.get_float("epsilon", 1e-5)
-    return node.emit(normalization.RMSNormOp(node[0], node[1], axis=axis, epsilon=epsilon))
+def _rotated_heads(node: Node) -> int:
+    """Returns the number of heads; where a node does not say it, all of a head turns."""
+    count, half = node.get_int("num_heads", 0), node.shape(2)[-1]
+    if count or len(node.shape()) != 3:
+        return count
+    hidden = node.shape()[2]
+    if not isinstance(hidden, int) or not isinstance(half, int):
+        raise OnHost("the size of a head is not known")
+    if half < 1 or hidden % (2 * half):
+        node.fail(f"expected heads of {2 * half} features, got {hidden} of all")
+    return hidden // (2 * half)

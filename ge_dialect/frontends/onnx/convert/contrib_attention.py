@@ -6,7 +6,7 @@ Source: ONNX Runtime, "Contrib operators" (docs/ContribOperators.md), the page o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.ir import SSAValue
 
@@ -213,8 +213,13 @@ def _within(node: Node, ends: SSAValue, heads: Heads) -> SSAValue:
 
 
 @converts("MultiHeadAttention", domain=DOMAIN)
+def given_attention(node: Node) -> list[SSAValue]:
+    """`MultiHeadAttention`."""
+    return multi_head_attention(node)
+
+
 def multi_head_attention(node: Node) -> list[SSAValue]:
-    """`MultiHeadAttention` of what is projected already."""
+    """Adds attention of what is projected already, with or without a cache."""
     if node.is_used(3) or any(node.optional(slot) is not None for slot in (8, 9)):
         raise OnHost("the scores are used, or it writes into its cache")
     heads = _given_heads(node)
@@ -230,6 +235,17 @@ def multi_head_attention(node: Node) -> list[SSAValue]:
     offset = _offset(heads) if causal else None
     result = attend(node, heads, mask, causal=causal, causal_offset=offset)
     return [result, heads.key, heads.value][: len(node.used)]
+
+
+@converts("DecoderMaskedMultiHeadAttention", domain=DOMAIN)
+def decoder_masked_multi_head_attention(node: Node) -> list[SSAValue]:
+    """`MultiHeadAttention` of one step, whose operands come in another order."""
+    if node.get_flag("past_present_share_buffer") or node.get_flag("output_qk"):
+        raise OnHost("the scores are used, or it writes into its cache")
+    if any(node.optional(slot) is not None for slot in (8, 9)):
+        raise OnHost("several beams share its cache")
+    order = (0, 1, 2, 10, 3, 4, 5, 6)
+    return multi_head_attention(replace(node, operands=[node.optional(i) for i in order]))
 
 
 def _given_heads(node: Node) -> Heads:

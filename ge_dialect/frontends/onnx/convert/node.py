@@ -224,6 +224,7 @@ class Node:
 Converter: TypeAlias = Callable[[Node], Sequence[SSAValue]]
 
 _TABLES: dict[str, dict[str, Converter]] = {}
+_CHECKS: dict[str, Callable[[Node], None]] = {}
 
 
 def converts(
@@ -237,6 +238,8 @@ def converts(
 
     def register(function: Callable[[Node], SSAValue | Sequence[SSAValue]]) -> object:
         def convert(node: Node) -> Sequence[SSAValue]:
+            if domain in _CHECKS:
+                _CHECKS[domain](node)
             values = function(node if domain else upgraded(node))
             return (values,) if isinstance(values, SSAValue) else values
 
@@ -245,6 +248,16 @@ def converts(
             if op_type in table:
                 raise ValueError(f"expected one converter of {op_type}, got a second")
             table[op_type] = convert
+        return function
+
+    return register
+
+
+def checks(domain: str) -> Callable[[Callable[[Node], None]], Callable[[Node], None]]:
+    """Registers what looks at each node of a domain before its converter does."""
+
+    def register(function: Callable[[Node], None]) -> Callable[[Node], None]:
+        _CHECKS[domain] = function
         return function
 
     return register
