@@ -78,19 +78,22 @@ class Row:
         return not self.problem and self.difference <= TOLERANCES.get(kind, TOLERANCE)
 
 
-def shapes_of(path: Path, sizes: Mapping[str, Sequence[int]] | None = None) -> str | None:
+def shapes_of(
+    path: Path, sizes: Mapping[str, Sequence[int]] | None = None, fixed: bool = False
+) -> str | None:
     """Returns what the dynamic dimensions of a model may be, as `--input-shape` takes them.
 
     Args:
         path: Of the model.
         sizes: Shapes of inputs: the most that their dimensions are; the size of a head is just
             that, and where something is empty, all sizes are.
+        fixed: Whether all are just that.
     """
     inputs = onnx.ModelProto.FromString(path.read_bytes()).graph.input
     dims = {value.name: value.type.tensor_type.shape.dim for value in inputs}
     if not any(dim.dim_param for found in dims.values() for dim in found):
         return None
-    fixed = sizes is not None and any(0 in shape for shape in sizes.values())
+    fixed = fixed or (sizes is not None and any(0 in shape for shape in sizes.values()))
 
     def shown(name: str, axis: int, dim: Any) -> str:
         if not dim.dim_param:
@@ -125,15 +128,30 @@ def difference(plan: CompiledPlan, path: Path) -> float:
     return worst
 
 
+def compile_ranges(path: Path) -> CompiledPlan:
+    """Compiles a model for ranges of its dynamic sizes."""
+    return compile(path, input_shapes=shapes_of(path))
+
+
+def compile_optimized(folder: Path) -> CompiledPlan:
+    """Compiles a model for sizes up to those of its inputs; for just those where few work."""
+    with np.load(folder / "io.npz") as arrays:
+        keys = [key for key in arrays.files if key.startswith("input.")]
+        sizes = {key.removeprefix("input."): arrays[key].shape for key in keys}
+    path = folder / "model.onnx"
+    try:
+        return compile(path, input_shapes=shapes_of(path, sizes))
+    except GEError as error:
+        if error.code != "GE0330":
+            raise
+    return compile(path, input_shapes=shapes_of(path, sizes, fixed=True))
+
+
 def check(folder: Path) -> Row:
     """Compiles and runs one model."""
-    path, sizes = folder / "model.onnx", None
-    if folder.parent == OPTIMIZED:
-        with np.load(folder / "io.npz") as arrays:
-            keys = [key for key in arrays.files if key.startswith("input.")]
-            sizes = {key.removeprefix("input."): arrays[key].shape for key in keys}
+    path = folder / "model.onnx"
     try:
-        plan = compile(path, input_shapes=shapes_of(path, sizes))
+        plan = compile_optimized(folder) if folder.parent == OPTIMIZED else compile_ranges(path)
         far = difference(plan, folder / "io.npz")
     except GEError as error:
         return Row(folder.name, problem=str(error))

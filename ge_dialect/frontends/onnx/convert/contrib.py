@@ -8,13 +8,15 @@ Source: ONNX Runtime, "Contrib operators" (docs/ContribOperators.md), the page o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
+from ge_dialect.frontends.onnx.convert.delegate import apply
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converters, converts
-from ge_dialect.ge import activations, indexing, normalization, reductions
+from ge_dialect.ge import indexing, normalization, reductions
 from ge_dialect.ge.activations import GeluOp, QuickGeluOp
 from ge_dialect.ge.attention import RotaryEmbeddingOp
 from ge_dialect.ge.base import expect_rank
@@ -126,16 +128,16 @@ def fused_gemm(node: Node) -> SSAValue:
     return activated(node, result, None)
 
 
-_Make = Callable[[SSAValue, float, float], Operation]
-
-_ACTIVATIONS: dict[str, tuple[_Make, float, float]] = {
-    "Relu": (lambda x, _a, _b: activations.ReluOp(x), 0.0, 0.0),
-    "Tanh": (lambda x, _a, _b: activations.TanhOp(x), 0.0, 0.0),
-    "Sigmoid": (lambda x, _a, _b: activations.SigmoidOp(x), 0.0, 0.0),
-    "LeakyRelu": (lambda x, a, _b: activations.LeakyReluOp(x, a), 0.01, 0.0),
-    "HardSigmoid": (activations.HardSigmoidOp, 0.2, 0.5),
-}
-"""Functions that follow a product, and the defaults of their two parameters."""
+_ACTIVATIONS: Mapping[str, Sequence[str]] = MappingProxyType(
+    {
+        **dict.fromkeys(("Relu", "Tanh", "Sigmoid", "Softplus", "Softsign", "HardSwish"), ()),
+        **dict.fromkeys(("LeakyRelu", "Elu", "Celu", "ThresholdedRelu"), ("alpha",)),
+        "HardSigmoid": ("alpha", "beta"),
+        "Selu": ("alpha", "gamma"),
+        "Clip": ("min", "max"),
+    }
+)
+"""Functions that follow a product, and their parameters in the order of a list."""
 
 
 def activated(node: Node, value: SSAValue, parameters: str | None) -> SSAValue:
@@ -147,15 +149,18 @@ def activated(node: Node, value: SSAValue, parameters: str | None) -> SSAValue:
     if not node.has("activation"):
         return value
     name = node.get_string("activation")
-    if name not in _ACTIVATIONS:
+    if (names := _ACTIVATIONS.get(name)) is None:
         raise OnHost(f"its activation is {name}")
-    make, alpha, beta = _ACTIVATIONS[name]
     if parameters is None:
-        alpha = node.get_float("activation_alpha", alpha)
-        beta = node.get_float("activation_beta", beta)
-    elif given := node.get_floats(parameters):
-        alpha, beta = (*given, beta)[:2]
-    return node.emit(make(value, alpha, beta))
+        given = {one: node.get_float(key) for one in names if node.has(key := f"activation_{one}")}
+    else:
+        given = dict(zip(names, node.get_floats(parameters) or (), strict=False))
+    if name != "Clip":
+        return apply(node, name, value, **given)
+    if len(given) != 2:
+        node.fail(f"expected both bounds of Clip, got {len(given)}")
+    bounds = (node.builder.number(given[one], element_type_of(value)) for one in names)
+    return apply(node, name, value, *bounds)
 
 
 @converts("EmbedLayerNormalization", domain=DOMAIN)

@@ -223,10 +223,9 @@ def _gathered(node: Node, cache: SSAValue, places: SSAValue) -> SSAValue:
     if batch == 1:
         row = apply(node, "Squeeze", places, node.builder.ints([0]))
         return apply(node, "Gather", cache, row, axis=2)
-    shape = apply(node, "Shape", cache)
-    if isinstance(length, int):
-        parts = [apply(node, "Shape", cache, end=2), node.builder.ints([length])]
-        shape = node.emit(ConcatOp([*parts, apply(node, "Shape", cache, start=3)], 0))
+    between = apply(node, "Shape", places, start=1)
+    parts = [apply(node, "Shape", cache, end=2), between, apply(node, "Shape", cache, start=3)]
+    shape = node.emit(ConcatOp(parts, 0))
     index = apply(node, "Expand", node.reshape(places, (batch, 1, length, 1)), shape)
     return apply(node, "GatherElements", cache, index, axis=2)
 
