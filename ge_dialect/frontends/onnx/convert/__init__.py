@@ -48,6 +48,7 @@ FOREIGN: Mapping[str, Sequence[str]] = MappingProxyType(
             "contrib_plain",
             "contrib_experts",
             "contrib_states",
+            "contrib_linear_attention",
             "contrib_known",
         ),
     }

@@ -73,6 +73,8 @@ _KNOWN: Mapping[str, tuple[int, str]] = MappingProxyType({
         "local_window_size num_heads q_norm_epsilon qk_norm_epsilon qk_output "
         "rotary_interleaved scale sliding_window_cache smooth_softmax softcap v_quant_type",
     ),
+    "LinearAttention": (6, "chunk_size kv_num_heads q_num_heads scale state_window update_rule"),
+    "LinearAttentionGate": (4, ""),
     "MatMulIntegerToFloat": (7, ""),
     "MatMulNBits": (6, "K N accuracy_level bits block_size weight_prepacked"),
     "MoE": (

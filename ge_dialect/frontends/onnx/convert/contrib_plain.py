@@ -122,7 +122,8 @@ def distances(node: Node) -> SSAValue:
     return squares if metric == "sqeuclidean" else node.emit(SqrtOp(squares))
 
 
-def _cast(node: Node, x: SSAValue, element_type: Attribute) -> SSAValue:
+def cast(node: Node, x: SSAValue, element_type: Attribute) -> SSAValue:
+    """Returns `x` in another element type, where it is not of that."""
     return x if element_type_of(x) == element_type else node.emit(CastOp(x, element_type))
 
 
@@ -154,11 +155,11 @@ def swiglu(node: Node) -> SSAValue:
     gate, up = node[0], node.optional(1)
     if up is None:
         gate, up = halves(node, gate)
-    gate, up = (_cast(node, x, wide) for x in (gate, up))
+    gate, up = (cast(node, x, wide) for x in (gate, up))
     if (limit := node.get_float("limit", 0.0)) > 0:
         gate, up = clamped(node, gate, None, limit), clamped(node, up, -limit, limit)
     alpha, beta = (node.get_float(f"activation_{name}", x) for name, x in _SWIGLU)
-    return _cast(node, gated(node, gate, up, alpha, beta), own)
+    return cast(node, gated(node, gate, up, alpha, beta), own)
 
 
 _SWIGLU = (("alpha", 1.0), ("beta", 0.0))
@@ -170,7 +171,7 @@ def scaled_silu(node: Node) -> SSAValue:
     scale = node.optional(1)
     if scale is None:
         scale = node.builder.number(node.get_float("alpha", 1.0), node.element_type())
-    x = node.emit(MulOp(node[0], _cast(node, scale, node.element_type())))
+    x = node.emit(MulOp(node[0], cast(node, scale, node.element_type())))
     return node.emit(MulOp(x, node.emit(SigmoidOp(x))))
 
 
@@ -185,14 +186,14 @@ def gated_rms_norm(node: Node) -> SSAValue:
         node.fail(f"expected 'activation' of {', '.join(_GATES)}, got {name}")
     own, shape = node.element_type(), expect_min_rank(node[0], 1, "X")
     (size,) = expect_rank(node[1], 1, "scale")
-    x, scale, gate = (_cast(node, node[slot], f32) for slot in range(3))
+    x, scale, gate = (cast(node, node[slot], f32) for slot in range(3))
     if size != shape[-1]:
         if not isinstance(size, int) or not isinstance(shape[-1], int) or shape[-1] % size:
             node.fail(f"expected a scale of a size that divides {shape[-1]}, got {size}")
         x = node.reshape(x, (*shape[:-1], shape[-1] // size, size))
     x = node.emit(RMSNormOp(x, scale, axis=-1, epsilon=node.get_float("epsilon", 1e-6)))
     x = x if value_shape(x) == shape else node.reshape(x, shape)
-    return _cast(node, node.emit(MulOp(x, node.emit(_GATES[name](gate)))), own)
+    return cast(node, node.emit(MulOp(x, node.emit(_GATES[name](gate)))), own)
 
 
 @converts("GatedAdd", domain=DOMAIN)
@@ -209,7 +210,7 @@ def gemma_rotary_embedding(node: Node) -> list[SSAValue]:
     batch, length, size = expect_rank(node[0], 3, "emb")
     own = node.element_type(1)
     cosine, sine = (
-        node.reshape(_cast(node, apply(node, name, node[0]), own), (batch, 1, length, size))
+        node.reshape(cast(node, apply(node, name, node[0]), own), (batch, 1, length, size))
         for name in ("Cos", "Sin")
     )
     found: list[SSAValue] = []
