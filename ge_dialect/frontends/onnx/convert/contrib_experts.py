@@ -105,8 +105,8 @@ def _weight(node: Node, slot: int, zero_slot: int, name: str) -> SSAValue:
         raise OnHost(f"weights of {bits} bits in {packed.dtype} of rank {packed.ndim}")
     levels = unpacked(packed, bits)
     size = node.get_int("block_size", 0) or levels.shape[2]
-    blocks = (*levels.shape[:2], -(-levels.shape[2] // max(size, 1)))
-    if size < 1 or scale.size != np.prod(blocks):
+    blocks = (*levels.shape[:2], levels.shape[2] // max(size, 1))
+    if size < 1 or levels.shape[2] % size or scale.size != np.prod(blocks):
         node.fail(f"expected a scale for each {size} of {list(levels.shape)}, got {scale.size}")
     zero = _zero_points(node, zero_slot, bits, blocks)
     kind = narrow_type(bits, "u" if zero is not None else "i")

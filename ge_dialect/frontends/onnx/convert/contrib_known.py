@@ -16,7 +16,7 @@ from ge_dialect.frontends.onnx.convert.node import Node, OnHost, checks
 
 _ANY = 1 << 30
 
-_KNOWN: Mapping[str, tuple[int, str]] = MappingProxyType({
+KNOWN: Mapping[str, tuple[int, str]] = MappingProxyType({
     "Attention": (
         7,
         "do_rotary mask_filter_value num_heads past_present_share_buffer qkv_hidden_sizes "
@@ -140,7 +140,7 @@ def check_known(node: Node) -> None:
     Raises:
         OnHost: It has.
     """
-    count, names = _KNOWN[node.op_type]
+    count, names = KNOWN[node.op_type]
     for slot, value in enumerate(node.operands[count:], count):
         if value is not None:
             raise OnHost(f"input {slot} is not known")
