@@ -167,3 +167,36 @@ def test_all_of_a_head_turns_where_nobody_says_how_many_there_are():
     c, s = cosine[places], sine[places]
     want = np.concatenate([a * c - b * s, a * s + b * c], axis=-1)
     np.testing.assert_allclose(found, want.transpose(0, 2, 1, 3).reshape(x.shape), **CLOSE)
+
+
+SECTIONS = (3, 3, 2)
+
+
+@pytest.mark.parametrize(
+    ("layout", "streams"), [(0, [0, 0, 0, 1, 1, 1, 2, 2]), (1, [0, 1, 2, 0, 1, 2, 0, 1])]
+)
+def test_angles_may_follow_time_height_or_width(layout: int, streams: list[int]):
+    x, cosine, sine = f32(2, 4, 5, D), f32(9, D // 2), f32(9, D // 2)
+    places = np.random.default_rng(1).integers(0, 9, (3, 2, 5))
+    options: dict[str, Any] = {"mrope_section": SECTIONS, "mrope_layout": layout}
+    (found,) = run("MRotaryEmbedding", [x, places, cosine, sine], **options)
+    angles = np.arange(D // 2)
+    c, s = (table[places[streams].transpose(1, 2, 0), angles][:, None] for table in (cosine, sine))
+    a, b = np.split(x, 2, axis=-1)
+    want = np.concatenate([a * c - b * s, a * s + b * c], axis=-1)
+    np.testing.assert_allclose(found, want, **CLOSE)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"mrope_section": (3, 3, 3)}, "sections of 8 angles"),
+        ({"mrope_section": (4, 4)}, "as many sections"),
+        ({"mrope_section": SECTIONS, "mrope_layout": 2}, "'mrope_layout' of 0 or 1"),
+    ],
+)
+def test_sections_have_to_fit(options: dict[str, Any], words: str):
+    inputs: list[Array | None] = [f32(2, 4, 5, D), np.zeros((3, 2, 5), np.int64)]
+    inputs += [f32(9, D // 2), f32(9, D // 2)]
+    with pytest.raises(GEError, match=words):
+        import_onnx(contrib("MRotaryEmbedding", inputs, **options)[0])

@@ -54,6 +54,15 @@ def test_a_state_fades_and_learns(rule: str, size: int, queries: int):
         np.testing.assert_allclose(got, want, **CLOSE)
 
 
+def test_several_states_may_share_a_key():
+    q, k, v = f32(B, 2, T, 8), f32(B, 2, T, 8), f32(B, 4, T, 6)
+    inputs = [packed(q), packed(k), packed(v)]
+    options: dict[str, Any] = {"update_rule": "linear", "q_num_heads": 2, "kv_num_heads": 4}
+    (found,) = run("LinearAttention", inputs, "y", **options)
+    want, _ = fading("linear", q, np.repeat(k, 2, axis=1), v, np.zeros((B, 4, 8, 6)), [])
+    np.testing.assert_allclose(found, want, **CLOSE)
+
+
 def test_a_state_that_is_not_given_is_zero():
     q, k, v = f32(B, 2, 1, 8), f32(B, 2, 1, 8), f32(B, 2, 1, 6)
     options: dict[str, Any] = {"update_rule": "linear", "q_num_heads": 2, "kv_num_heads": 2}
@@ -111,7 +120,8 @@ LINEAR = [f32(B, T, 16)] * 3
         ("CausalConvWithState", CONV, {"activation": "relu"}, "none, silu or swish, got relu"),
         ("CausalConvWithState", [*CONV, None, f32(B, C, 2)], {}, "expected a state of 3 steps"),
         ("LinearAttention", LINEAR, {"q_num_heads": 3, "kv_num_heads": 2}, "heads of which one"),
-        ("LinearAttention", LINEAR, {"q_num_heads": 2, "kv_num_heads": 4}, "of one size"),
+        ("LinearAttention", [LINEAR[0], f32(B, T, 20), LINEAR[2]],
+         {"q_num_heads": 2, "kv_num_heads": 2}, "heads of 8 features"),
         ("LinearAttention", LINEAR, {"q_num_heads": 2, "kv_num_heads": 2}, "expected an input 4"),
         ("LinearAttention", LINEAR,
          {"q_num_heads": 2, "kv_num_heads": 2, "update_rule": "rwkv"}, "got rwkv"),

@@ -44,6 +44,7 @@ FOREIGN: Mapping[str, Sequence[str]] = MappingProxyType(
             "contrib_attention",
             "contrib_grouped_attention",
             "contrib_blocks",
+            "contrib_rotary",
             "contrib_images",
             "contrib_plain",
             "contrib_experts",

@@ -18,13 +18,11 @@ from ge_dialect.frontends.onnx.convert.delegate import apply
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converters, converts
 from ge_dialect.ge import indexing, normalization, reductions
 from ge_dialect.ge.activations import GeluOp, QuickGeluOp
-from ge_dialect.ge.attention import RotaryEmbeddingOp
 from ge_dialect.ge.base import expect_rank
 from ge_dialect.ge.binary import AddOp, MulOp
 from ge_dialect.ge.contractions import MatmulOp
-from ge_dialect.ge.elementwise import CastOp
 from ge_dialect.ge.movement import TransposeOp
-from ge_dialect.ge.types import element_type_of, value_shape
+from ge_dialect.ge.types import element_type_of
 
 DOMAIN = "com.microsoft"
 
@@ -189,43 +187,3 @@ def _mask_index(node: Node) -> SSAValue:
         return node.emit(reductions.ReduceSumOp(mask, (1,), keepdims=False))
     zeros = node.emit(MulOp(node[0], node.builder.number(0, node.element_type())))
     return node.emit(reductions.ReduceSumOp(zeros, (1,), keepdims=False))
-
-
-@converts("RotaryEmbedding", domain=DOMAIN)
-def rotary_embedding(node: Node) -> SSAValue:
-    """`RotaryEmbedding` by tables; one position is that of the first step."""
-    if node.get_flag("is_packed_batching") or node.get_float("scale", 1.0) != 1.0:
-        raise OnHost("packed batches or a scale")
-    places = node[1]
-    if len(value_shape(places)) < 2:
-        batch, *_, length = (node.shape() if len(node.shape()) == 3 else node.shape()[:3])[:3]
-        length = node.shape()[1] if len(node.shape()) == 3 else length
-        if not isinstance(batch, int) or not isinstance(length, int):
-            raise OnHost("the length of the sequence is not known")
-        steps = node.reshape(node.builder.ints([*range(length)] * batch), (batch, length))
-        start = node.emit(CastOp(places, element_type_of(steps)))
-        places = node.emit(AddOp(steps, start))
-    return node.emit(
-        RotaryEmbeddingOp(
-            node[0],
-            node[2],
-            node[3],
-            places,
-            interleaved=node.get_flag("interleaved"),
-            num_heads=_rotated_heads(node),
-            rotary_dim=node.get_int("rotary_embedding_dim", 0),
-        )
-    )
-
-
-def _rotated_heads(node: Node) -> int:
-    """Returns the number of heads; where a node does not say it, all of a head turns."""
-    count, half = node.get_int("num_heads", 0), node.shape(2)[-1]
-    if count or len(node.shape()) != 3:
-        return count
-    hidden = node.shape()[2]
-    if not isinstance(hidden, int) or not isinstance(half, int):
-        raise OnHost("the size of a head is not known")
-    if half < 1 or hidden % (2 * half):
-        node.fail(f"expected heads of {2 * half} features, got {hidden} of all")
-    return hidden // (2 * half)

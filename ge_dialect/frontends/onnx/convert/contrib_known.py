@@ -75,6 +75,11 @@ KNOWN: Mapping[str, tuple[int, str]] = MappingProxyType({
     ),
     "LinearAttention": (6, "chunk_size kv_num_heads q_num_heads scale state_window update_rule"),
     "LinearAttentionGate": (4, ""),
+    "MRotaryEmbedding": (
+        4,
+        "interleaved is_packed_batching mrope_layout mrope_section num_heads "
+        "rotary_embedding_dim scale",
+    ),
     "MatMulIntegerToFloat": (7, ""),
     "MatMulNBits": (6, "K N accuracy_level bits block_size weight_prepacked"),
     "MoE": (

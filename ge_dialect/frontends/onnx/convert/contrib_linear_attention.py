@@ -31,31 +31,29 @@ _RULES = ("linear", "gated", "delta", "gated_delta")
 
 @dataclass(frozen=True)
 class _Sizes:
-    """Heads of queries and of keys, and features of keys and of values."""
+    """Heads of queries, of keys and of states, and features of keys and of values."""
 
     queries: int
     keys: int
+    states: int
     key_size: int
     value_size: int
 
     @staticmethod
     def of(node: Node) -> _Sizes:
-        queries, keys = node.get_int("q_num_heads"), node.get_int("kv_num_heads")
-        if queries < 1 or keys < 1 or max(queries, keys) % min(queries, keys):
+        queries, states = node.get_int("q_num_heads"), node.get_int("kv_num_heads")
+        if queries < 1 or states < 1 or max(queries, states) % min(queries, states):
             node.fail(
-                f"expected heads of which one number divides the other, got {queries}, {keys}"
+                f"expected heads of which one number divides the other, got {queries}, {states}"
             )
-        found: list[int] = []
-        for slot, heads in ((0, queries), (1, keys), (2, keys)):
-            hidden = expect_rank(node[slot], 3, f"input {slot}")[2]
-            if not isinstance(hidden, int):
-                raise OnHost("the size of a head is not known")
-            if hidden % heads:
-                node.fail(f"expected a number of heads that divides {hidden}, got {heads}")
-            found.append(hidden // heads)
-        if found[0] != found[1]:
-            node.fail(f"expected queries and keys of one size, got {found[0]} and {found[1]}")
-        return _Sizes(queries, keys, found[1], found[2])
+        hidden = [expect_rank(node[slot], 3, f"input {slot}")[2] for slot in range(3)]
+        query, key, value = hidden
+        if not isinstance(query, int) or not isinstance(key, int) or not isinstance(value, int):
+            raise OnHost("the size of a head is not known")
+        size = query // queries
+        if query % queries or value % states or key % max(size, 1) or states % (key // size):
+            node.fail(f"expected heads of {size} features that share {states} states, got {hidden}")
+        return _Sizes(queries, key // size, states, size, value // states)
 
 
 @converts("LinearAttention", domain=DOMAIN)
@@ -92,7 +90,7 @@ def _first_state(node: Node, sizes: _Sizes) -> SSAValue:
     if (past := node.optional(3)) is not None:
         expect_rank(past, 4, "past_state")
         return past
-    own = node.builder.ints([sizes.keys, sizes.key_size, sizes.value_size])
+    own = node.builder.ints([sizes.states, sizes.key_size, sizes.value_size])
     shape = node.emit(ConcatOp([apply(node, "Shape", node[0], start=0, end=1), own], 0))
     return apply(node, "Expand", node.builder.number(0.0, node.element_type()), shape)
 
@@ -105,10 +103,11 @@ def _step(
     assert query is not None and key is not None and value is not None
     batch = value_shape(query)[0]
     key = node.reshape(key, (batch, sizes.keys, 1, sizes.key_size))
-    value = node.reshape(value, (batch, sizes.keys, 1, sizes.value_size))
+    key = _repeated(node, key, sizes.states)
+    value = node.reshape(value, (batch, sizes.states, 1, sizes.value_size))
     if decay is not None:
-        each = value_shape(decay)[1] != sizes.keys
-        shape = (batch, sizes.keys, sizes.key_size if each else 1, 1)
+        each = value_shape(decay)[1] != sizes.states
+        shape = (batch, sizes.states, sizes.key_size if each else 1, 1)
         state = node.emit(MulOp(state, node.emit(ExpOp(node.reshape(decay, shape)))))
     if rate is not None:
         value = node.emit(SubOp(value, node.emit(MatmulOp(key, state))))
@@ -118,17 +117,24 @@ def _step(
     return state, _asked(node, sizes, query, state)
 
 
+def _repeated(node: Node, x: SSAValue, count: int) -> SSAValue:
+    """Returns as many heads as asked for, where each of fewer ones serves several."""
+    heads = value_shape(x)[1]
+    if not isinstance(heads, int) or heads >= count:
+        return x
+    index = node.builder.ints([head * heads // count for head in range(count)])
+    return apply(node, "Gather", x, index, axis=1)
+
+
 def _asked(node: Node, sizes: _Sizes, query: SSAValue, state: SSAValue) -> SSAValue:
+    """Returns what queries find; several may ask one state, or one asks several."""
     batch = value_shape(query)[0]
-    groups = max(sizes.queries // sizes.keys, 1)
-    query = node.reshape(query, (batch, min(sizes.queries, sizes.keys), groups, sizes.key_size))
-    if (times := sizes.keys // sizes.queries) > 1:
-        index = node.builder.ints([head // times for head in range(sizes.keys)])
-        query = apply(node, "Gather", query, index, axis=1)
-    found = node.emit(MatmulOp(query, state))
+    groups = max(sizes.queries // sizes.states, 1)
+    query = node.reshape(query, (batch, min(sizes.queries, sizes.states), groups, sizes.key_size))
+    found = node.emit(MatmulOp(_repeated(node, query, sizes.states), state))
     scale = node.get_float("scale", 0.0) or 1 / sqrt(sizes.key_size)
     found = node.emit(MulOp(found, node.builder.number(scale, f32)))
-    return node.reshape(found, (batch, max(sizes.queries, sizes.keys) * sizes.value_size))
+    return node.reshape(found, (batch, max(sizes.queries, sizes.states) * sizes.value_size))
 
 
 def _looped(
