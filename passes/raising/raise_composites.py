@@ -19,6 +19,13 @@ from ge_dialect.passes.raising.casts import AbsorbWidening
 from ge_dialect.passes.raising.computed_masks import SimplifyComputedMask
 from ge_dialect.passes.raising.constant_masks import SimplifyConstantMask
 from ge_dialect.passes.raising.einsum import PlainEinsum
+from ge_dialect.passes.raising.elu import (
+    AbsorbNanTest,
+    RaiseCelu,
+    RaiseElu,
+    RaiseSelu,
+    RaiseStableSoftplus,
+)
 from ge_dialect.passes.raising.gelu import RaiseGelu
 from ge_dialect.passes.raising.gemm import PlainGemm
 from ge_dialect.passes.raising.group_norm import RaiseGroupNorm
@@ -69,6 +76,11 @@ _CLASSES: tuple[type[Raise], ...] = (
     RaiseHardSwish,
     RaiseHardSigmoid,
     RaiseSoftplus,
+    RaiseStableSoftplus,
+    AbsorbNanTest,
+    RaiseElu,
+    RaiseSelu,
+    RaiseCelu,
     PlainGemm,
     PlainEinsum,
     RaiseQuantizedProduct,
