@@ -43,6 +43,7 @@ from ge_dialect.passes.raising.rotary import (
     RaiseRotary,
     RaiseRotaryParts,
 )
+from ge_dialect.passes.raising.scaled_rows import ScaleRows
 from ge_dialect.passes.raising.shared_weights import JoinValues
 from ge_dialect.passes.raising.silu import RaiseSilu
 from ge_dialect.passes.raising.softmax import AbsorbMaximum, RaiseLogSoftmax, RaiseSoftmax
@@ -57,6 +58,7 @@ _CLASSES: tuple[type[Raise], ...] = (
     RaiseGelu,
     RaiseSilu,
     JoinValues,
+    ScaleRows,
     RaiseAttention,
     AbsorbGroupedHeads,
     AbsorbWidening,
