@@ -25,6 +25,7 @@ import numpy as np
 import onnx
 
 from ge_dialect.diagnostics import GEError
+from ge_dialect.frontends.onnx.convert.contrib_known import KNOWN
 from ge_dialect.tools.api import CompiledPlan, compile
 from tests.exporter_matrix import COMPOSITES
 from tests.unraised_sites import unraised_sites
@@ -160,7 +161,7 @@ def check(folder: Path) -> Row:
     except GEError as error:
         return Row(folder.name, problem=str(error))
     made = Counter(op.name.removeprefix("ge.") for op in plan.module.walk())
-    shown = ", ".join(f"{name} {made[name]}" for name in COMPOSITES if made[name])
+    shown = ", ".join(f"{name} {made[name]}" for name in _SHOWN if made[name])
     unraised = sum(1 for _ in unraised_sites(plan.module))
     integer, floats = made["matmul_integer"] + made["conv_integer"], sum(made[n] for n in _PRODUCTS)
     return Row(
@@ -176,6 +177,7 @@ def check(folder: Path) -> Row:
 
 
 _PRODUCTS = ("matmul", "gemm", "conv")
+_SHOWN = (*COMPOSITES, "elu", "selu", "celu")
 
 
 def architectures_page(rows: list[Row]) -> str:
@@ -212,22 +214,65 @@ framework), `python -m tests.architectures --frameworks --write` this page.
 
 
 def optimized_page(rows: list[Row]) -> str:
-    """Returns the table of models that other tools optimised or built as a page."""
-    passed = sum(row.passed for row in rows)
+    """Returns the tables of models that other tools optimised or built as a page."""
+    built = [row for row in rows if row.name.startswith("genai-")]
     text = f"""# Models that other tools have optimised
 
-Models of the zoo as ONNX Runtime saves them at its levels (`+runtime-...`, some of them quantised
-before), or as its optimiser for transformers writes them (`+transformers`, in f16
-`+half-transformers`), and small decoders that the model builder of onnxruntime-genai makes
-(`genai-...`, a step without a cache and one behind it). {passed} of {len(rows)} give what
-onnxruntime gives, or, where it has no kernel for a CPU, what the model before gives.
+Models of the zoo as ONNX Runtime saves them at its levels (`runtime-...`, some of them quantised
+before), or as its optimiser for transformers writes them (`transformers`, in f16
+`half-transformers`), and small models that the builder of onnxruntime-genai makes.
+{sum(row.passed for row in rows)} of {len(rows)} give what onnxruntime gives without optimisation,
+or, where it has no kernel for a CPU, what the model before gives.
 
 `python -m tests.zoo.export_optimized {{runtime,transformers,genai}}` makes them (with a Python that
 has onnxruntime, for `genai` onnxruntime-genai, torch and transformers), and
 `python -m tests.zoo.export_optimized --zoo build/quantized runtime` what becomes of quantised ones;
-`python -m tests.architectures --optimized --write` this page.
+`python -m tests.architectures --optimized --write "*static+runtime-extended" "*static+*transf*"
+"*+*+runtime-extended" "genai-*"` this page, which has those of fixed sizes at one level; the same
+without `--write` and patterns looks at all.
+
+## Operators
+
+Of ONNX Runtime's domain `com.microsoft` these are imported, most of them as the ops of ONNX that
+they are made of, so that passes and fusion see through them. Forms that are not supported (a cache
+that is quantised, weights that are packed for one machine, an operand or attribute that is newer
+than this list) are refused with the node and the reason (GE0220, GE0221). At the level `all`
+sessions also write `com.microsoft.nchwc`, whose weights lie as one machine wants them:
+`disabled_optimizers=["NchwcTransformer"]` of the session keeps them as they are. `QMoE` without
+`weights_prepacked` is taken as it is for a CPU.
+
+{", ".join(f"`{name}`" for name in sorted(KNOWN))}.
+
+## Models of the zoo
+
+*Spelled out* are sites that only a spelling of a composite has; the difference is the largest of a
+kind, relative to the largest output.
+
+| kind | models | pass | ops | kernels | spelled out | difference |
+| --- | --: | --: | --: | --: | --: | --: |
 """
-    return text + table(rows)
+    kinds: dict[str, list[Row]] = {}
+    for row in rows:
+        if row not in built:
+            kinds.setdefault(row.name.partition("+")[2], []).append(row)
+    for kind, found in sorted(kinds.items()):
+        sums = [sum(getattr(row, name) for row in found) for name in _COUNTED]
+        worst = max(row.difference for row in found)
+        cells = (kind, len(found), sum(row.passed for row in found), *sums, f"{worst:.1e}")
+        text += f"| {' | '.join(map(str, cells))} |\n"
+    failed = [row for row in rows if not row.passed]
+    for row in failed:
+        text += f"\n`{row.name}`: {row.problem or f'{row.difference:.1e}'}\n"
+    return text + _GENAI + table(built)
+
+
+_GENAI = """
+## Models of onnxruntime-genai
+
+*prefill* is a step of several tokens with no cache, *decode* one of one token behind a cache.
+"""
+
+_COUNTED = ("before", "kernels", "unraised")
 
 
 def table(rows: list[Row]) -> str:
