@@ -220,16 +220,17 @@ def optimized_page(rows: list[Row]) -> str:
 
 Models of the zoo as ONNX Runtime saves them at its levels (`runtime-...`, some of them quantised
 before), or as its optimiser for transformers writes them (`transformers`, in f16
-`half-transformers`), and small models that the builder of onnxruntime-genai makes.
+`half-transformers`), small models that the builder of onnxruntime-genai makes, and three that
+PyTorch exports after torchao has quantised them (`qdq-pt2e`).
 {sum(row.passed for row in rows)} of {len(rows)} give what onnxruntime gives without optimisation,
 or, where it has no kernel for a CPU, what the model before gives.
 
-`python -m tests.zoo.export_optimized {{runtime,transformers,genai}}` makes them (with a Python that
-has onnxruntime, for `genai` onnxruntime-genai, torch and transformers), and
-`python -m tests.zoo.export_optimized --zoo build/quantized runtime` what becomes of quantised ones;
+`python -m tests.zoo.export_optimized {{runtime,transformers,genai,pt2e}}` makes them (with a Python
+that has onnxruntime, for `genai` onnxruntime-genai, torch and transformers, for `pt2e` torchao),
+`python -m tests.zoo.export_optimized --zoo build/quantized runtime` what becomes of quantised ones.
 `python -m tests.architectures --optimized --write "*static+runtime-extended" "*static+*transf*"
-"*+*+runtime-extended" "genai-*"` this page, which has those of fixed sizes at one level; the same
-without `--write` and patterns looks at all.
+"*+*+runtime-extended" "genai-*" "torch-*"` writes this page, of fixed sizes and one level; without
+`--write` and patterns it looks at all.
 
 ## Operators
 

@@ -106,6 +106,36 @@ def test_an_operator_does_what_its_page_says(
     np.testing.assert_allclose(found, want(), **CLOSE)
 
 
+UNITS: list[tuple[str, dict[str, float], Callable[[Array], Array]]] = [
+    ("Softplus", {}, lambda x: np.log1p(np.exp(x))),
+    ("Softsign", {}, lambda x: x / (1 + np.abs(x))),
+    ("HardSwish", {}, lambda x: x * np.clip(x / 6 + 0.5, 0, 1)),
+    ("Elu", {"alpha": 0.3}, lambda x: np.where(x < 0, 0.3 * np.expm1(x), x)),
+    ("Celu", {"alpha": 0.5}, lambda x: np.where(x < 0, 0.5 * np.expm1(x / 0.5), x)),
+    ("ThresholdedRelu", {"alpha": 0.4}, lambda x: np.where(x > 0.4, x, 0)),
+    ("HardSigmoid", {"alpha": 0.3, "beta": 0.6}, lambda x: np.clip(0.3 * x + 0.6, 0, 1)),
+    ("Selu", {"alpha": 0.3, "gamma": 1.2}, lambda x: 1.2 * np.where(x < 0, 0.3 * np.expm1(x), x)),
+]
+
+
+@pytest.mark.parametrize(("name", "parameters", "want"), UNITS, ids=[u[0] for u in UNITS])
+def test_products_have_every_activation_behind_them(
+    name: str, parameters: dict[str, float], want: Callable[[Array], Array]
+):
+    options: dict[str, Any] = {"activation": name}
+    options |= {f"activation_{key}": value for key, value in parameters.items()}
+    (found,) = run("FusedGemm", [X[0], X[1].T], **options)
+    np.testing.assert_allclose(found, want(X[0] @ X[1].T), rtol=1e-4, atol=1e-5)
+
+
+def test_convolutions_may_be_clipped():
+    x, weight = f32(1, 2, 4, 4), f32(3, 2, 1, 1)
+    options: dict[str, Any] = {"activation": "Clip", "activation_params": [-0.5, 0.7]}
+    (found,) = run("FusedConv", [x, weight], **options)
+    want = np.einsum("nchw,kc->nkhw", x, weight[:, :, 0, 0])
+    np.testing.assert_allclose(found, np.clip(want, -0.5, 0.7), rtol=1e-5, atol=1e-5)
+
+
 def test_a_mask_of_nothing_dropped_is_true_of_nan_as_well():
     x = np.array([[1.0, np.nan]], np.float32)
     _, mask = run("BiasDropout", [x, np.zeros(2, np.float32)], "y m")

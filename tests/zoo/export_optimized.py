@@ -1,15 +1,16 @@
 """Exports models that other tools have optimised or built, with operators of ONNX Runtime's own.
 
-    python -m tests.zoo.export_optimized [--zoo DIR] {runtime,transformers,genai} [PATTERN ...]
+    python -m tests.zoo.export_optimized [--zoo DIR] {runtime,transformers,genai,pt2e} [PATTERN ...]
 
 Each lands in `build/optimized/NAME+KIND/` as `model.onnx` and `io.npz`. `runtime` is what a session
 of ONNX Runtime saves at its levels (also of `build/quantized`, as the zoo), `transformers` what
 `onnxruntime.transformers.optimizer` makes, and `genai` decoders by the model builder of
-onnxruntime-genai from random weights (`tests/zoo/genai_models.py`). Outputs are those of
-onnxruntime without optimisation; where it has no kernel for a CPU, those of the model before. An
-`accuracy_level` that lets onnxruntime round what it multiplies does not count. What a tool cannot
-make is said and left out. Run it with a Python that has onnxruntime, for `genai` also
-onnxruntime-genai, torch and transformers.
+onnxruntime-genai from random weights (`tests/zoo/genai_models.py`); `pt2e` is what PyTorch exports
+after torchao has quantised it. Outputs are those of onnxruntime without optimisation; where it has
+no kernel for a CPU, those of the model before. An `accuracy_level` that lets onnxruntime round what
+it multiplies does not count. What a tool cannot make is said and left out. Run it with a Python
+that has onnxruntime, for `genai` also onnxruntime-genai, torch and transformers, for `pt2e` torch,
+torchao and onnxscript.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ import onnx
 
 from tests.zoo.export_architectures import ROOT, run
 from tests.zoo.genai_models import Case, genai_models
+from tests.zoo.pt2e_models import pt2e_models
 
 TARGET = ROOT / "build" / "optimized"
 _ORDERED = "yolo"
@@ -143,6 +145,7 @@ SOURCES: Mapping[str, Callable[[Path], Iterable[Case]]] = {
     "runtime": runtime_models,
     "transformers": transformers_models,
     "genai": lambda zoo: genai_models(ROOT / "build" / "genai"),
+    "pt2e": lambda zoo: pt2e_models(),
 }
 
 

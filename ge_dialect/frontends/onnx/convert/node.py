@@ -238,9 +238,7 @@ def converts(
 
     def register(function: Callable[[Node], SSAValue | Sequence[SSAValue]]) -> object:
         def convert(node: Node) -> Sequence[SSAValue]:
-            if domain in _CHECKS:
-                _CHECKS[domain](node)
-            values = function(node if domain else upgraded(node))
+            values = function(_checked(node) if domain else upgraded(node))
             return (values,) if isinstance(values, SSAValue) else values
 
         table = _TABLES.setdefault(domain, {})
@@ -261,6 +259,12 @@ def checks(domain: str) -> Callable[[Callable[[Node], None]], Callable[[Node], N
         return function
 
     return register
+
+
+def _checked(node: Node) -> Node:
+    if (check := _CHECKS.get(node.domain)) is not None:
+        check(node)
+    return node
 
 
 Upgrade: TypeAlias = Callable[[Node], Node]
