@@ -269,6 +269,8 @@ def _is_self_attention(heads: Heads) -> bool:
 def _given_heads(node: Node) -> Heads:
     """Returns queries, keys and values as the operator takes them: one, two or three tensors."""
     count = node.get_int("num_heads")
+    if len(node.shape()) not in (3, 5):
+        node.fail(f"expected queries of rank 3 or 5, got {len(node.shape())}")
     if len(node.shape()) == 5:  # [B, S, H, 3, D]
         if node.optional(3) is not None:
             raise OnHost("a bias of packed heads")

@@ -125,21 +125,17 @@ def bias_add(node: Node) -> SSAValue:
 @converts("BiasSplitGelu", domain=DOMAIN)
 def bias_split_gelu(node: Node) -> SSAValue:
     """`left * gelu(right)` of the halves of `X + bias`, by the error function."""
-    total = node.emit(AddOp(node[0], node[1]))
-    size = expect_min_rank(total, 1, "X")[-1]
-    if not isinstance(size, int):
-        raise OnHost("the size of its halves is not known")
-    if size % 2:
-        node.fail(f"expected an even last dimension, got {size}")
-    left, right = halves(node, total)
+    left, right = halves(node, node.emit(AddOp(node[0], node[1])))
     return node.emit(MulOp(left, node.emit(GeluOp(right))))
 
 
 def halves(node: Node, x: SSAValue) -> tuple[SSAValue, SSAValue]:
     """Returns both halves of the last dimension, which must be known."""
-    size = value_shape(x)[-1]
+    size = expect_min_rank(x, 1, "X")[-1]
     if not isinstance(size, int):
         raise OnHost("the size of its halves is not known")
+    if size % 2:
+        node.fail(f"expected an even last dimension, got {size}")
     ends = (0, size // 2, size)
     axis = node.builder.ints([-1])
     left, right = (

@@ -15,7 +15,7 @@ from ge_dialect.frontends.onnx.convert.contrib_images import halves
 from ge_dialect.frontends.onnx.convert.delegate import apply
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converters, converts
 from ge_dialect.ge.activations import GeluOp, QuickGeluOp, SigmoidOp, SiluOp
-from ge_dialect.ge.base import expect_min_rank, expect_rank
+from ge_dialect.ge.base import expect_float, expect_min_rank, expect_rank
 from ge_dialect.ge.binary import AddOp, MaximumOp, MinimumOp, MulOp, SubOp
 from ge_dialect.ge.constants import constant_scalar
 from ge_dialect.ge.contractions import MatmulOp
@@ -149,7 +149,7 @@ def swiglu(node: Node) -> SSAValue:
 
     It rounds once, at the end; with `round_activation` what the gate becomes is rounded as well.
     """
-    own = node.element_type()
+    own = expect_float(node[0], "gate")
     rounds = node.get_flag("round_activation")
     wide = own if rounds else f32
     gate, up = node[0], node.optional(1)
@@ -168,10 +168,10 @@ _SWIGLU = (("alpha", 1.0), ("beta", 0.0))
 @converts("ScaledSiLU", domain=DOMAIN)
 def scaled_silu(node: Node) -> SSAValue:
     """`silu(scale * X)`, rounded at each step."""
-    scale = node.optional(1)
+    own, scale = expect_float(node[0], "X"), node.optional(1)
     if scale is None:
-        scale = node.builder.number(node.get_float("alpha", 1.0), node.element_type())
-    x = node.emit(MulOp(node[0], cast(node, scale, node.element_type())))
+        scale = node.builder.number(node.get_float("alpha", 1.0), own)
+    x = node.emit(MulOp(node[0], cast(node, scale, own)))
     return node.emit(MulOp(x, node.emit(SigmoidOp(x))))
 
 
@@ -184,7 +184,7 @@ def gated_rms_norm(node: Node) -> SSAValue:
     name = node.get_string("activation", "silu")
     if name not in _GATES:
         node.fail(f"expected 'activation' of {', '.join(_GATES)}, got {name}")
-    own, shape = node.element_type(), expect_min_rank(node[0], 1, "X")
+    own, shape = expect_float(node[0], "X"), expect_min_rank(node[0], 1, "X")
     (size,) = expect_rank(node[1], 1, "scale")
     x, scale, gate = (cast(node, node[slot], f32) for slot in range(3))
     if size != shape[-1]:

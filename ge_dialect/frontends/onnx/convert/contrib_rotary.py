@@ -24,6 +24,7 @@ _STREAMS = 3
 def rotary_embedding(node: Node) -> SSAValue:
     """`RotaryEmbedding` by tables; one position is that of the first step."""
     places = node[1]
+    _expect_tables(node)
     if len(value_shape(places)) < 2:
         batch, *_, length = (node.shape() if len(node.shape()) == 3 else node.shape()[:3])[:3]
         length = node.shape()[1] if len(node.shape()) == 3 else length
@@ -38,6 +39,7 @@ def rotary_embedding(node: Node) -> SSAValue:
 @converts("MRotaryEmbedding", domain=DOMAIN)
 def mixed_rotary_embedding(node: Node) -> SSAValue:
     """A rotation whose angles follow the time, the height or the width of a token."""
+    _expect_tables(node)
     streams, *_ = expect_rank(node[1], 3, "position_ids")
     half = expect_rank(node[2], 2, "cos_cache")[1]
     sections = node.get_ints("mrope_section") or ()
@@ -79,6 +81,13 @@ def _mixed(
     if found is None:
         node.fail("expected angles, got none")
     return found
+
+
+def _expect_tables(node: Node) -> None:
+    if len(node.shape()) not in (3, 4):
+        node.fail(f"expected an input of rank 3 or 4, got {len(node.shape())}")
+    for slot, name in ((2, "cos_cache"), (3, "sin_cache")):
+        expect_rank(node[slot], 2, name)
 
 
 def _rotated(node: Node, cosine: SSAValue, sine: SSAValue, places: SSAValue | None) -> SSAValue:
