@@ -44,7 +44,7 @@ READERS_PASSES = {"ge-report-host-calls"}
 OTHER_FLAGS = {
     *("--port", "--reference", "--work", "--repeat", "--check-prefix", "--markdown", "--write"),
     *("--all", "--peers", "--layers", "--root", "--models", "--tools", "--count", "--kind"),
-    *("--quantized", "--frameworks"),
+    *("--quantized", "--frameworks", "--optimized", "--zoo"),
 }
 """Of the benchmarks, of FileCheck and of programs of the tests."""
 

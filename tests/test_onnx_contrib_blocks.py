@@ -120,3 +120,41 @@ def test_what_does_not_fit_is_refused(options: dict[str, int], reason: str):
     given = {"K": 64, "N": 6, "block_size": 16, **options}
     with pytest.raises(GEError, match=reason):
         imported("MatMulNBits", floats(3, 64), weights, **given)
+
+
+def table(data: list[onnx.NodeProto], inputs: list[str]) -> onnx.ModelProto:
+    """A model that gathers rows of a table of 4 bits that some nodes make of `packed`."""
+    rng = np.random.default_rng(2)
+    weights = {
+        "packed": packed(rng.integers(0, 16, (9, 32)), 4).reshape(9, 2, 8),
+        "scales": np.abs(rng.normal(size=(9, 2))).astype(np.float32),
+        "shape": np.array([9, 16]),
+    }
+    gather = helper.make_node(
+        "GatherBlockQuantized", ["data", "x", "scales"], ["y"], domain=DOMAIN, bits=4, block_size=16
+    )
+    graph = helper.make_graph(
+        [*data, gather],
+        "test",
+        [helper.make_tensor_value_info("x", 7, (3,))]
+        + [helper.make_tensor_value_info(name, 2, (9, 16)) for name in inputs],
+        [onnx.ValueInfoProto(name="y")],
+        [numpy_helper.from_array(array, name) for name, array in weights.items()],
+    )
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid(DOMAIN, 1)]
+    return helper.make_model(graph, opset_imports=opsets)
+
+
+def test_a_table_may_be_the_weight_of_a_product_reshaped():
+    model = table([helper.make_node("Reshape", ["packed", "shape"], ["data"])], [])
+    (found,) = run_function(import_onnx(model), [np.array([8, 0, 3])])
+    arrays = {one.name: numpy_helper.to_array(one) for one in model.graph.initializer}
+    low, high = arrays["packed"].reshape(9, 16) & 15, arrays["packed"].reshape(9, 16) >> 4
+    numbers = np.stack([low, high], axis=2).reshape(9, 32).astype(np.float32) - 8
+    want = numbers * np.repeat(arrays["scales"], 16, axis=1)
+    np.testing.assert_allclose(found, want[[8, 0, 3]], rtol=1e-6)
+
+
+def test_a_table_has_to_be_constant():
+    with pytest.raises(GEError, match="its table is not constant"):
+        import_onnx(table([], ["data"]))

@@ -63,14 +63,16 @@ class _Contraction(Found):
         result = chain.add(MatmulOp(left, right))
         made = (*self.lead, *self.rows, *self.columns)
         result = chain.reshape(result, self._shape((label,) for label in made))
-        _transposed(chain, result, made, self.output)
+        result = _transposed(chain, result, made, self.output)
+        chain.reshape(result, value_shape(self.ops[0].results[0]))
         return chain.ops
 
     def _operand(self, chain: Chain, term: _Term, groups: Sequence[Labels]) -> SSAValue:
         """Returns an operand whose dimensions are leading letters, then groups of letters."""
         order = [label for label in self.lead if label in term.labels]
         order += [label for group in groups for label in group]
-        value = _transposed(chain, term.value, term.labels, order)
+        value = chain.reshape(term.value, self._shape((label,) for label in term.labels))
+        value = _transposed(chain, value, term.labels, order)
         lead = [(label,) if label in term.labels else () for label in self.lead]
         while lead and not lead[0]:  # a product broadcasts what is not there
             lead.pop(0)
@@ -100,7 +102,8 @@ class PlainEinsum(Raise):
 
     Where both operands have letters of their own, every letter of one operand is in the result,
     and letters that both have and the result lacks are summed. Not where the rows would have to be
-    transposed, and the result back again.
+    transposed, and the result back again. Where only the second operand is in the order of rows, it
+    is the first factor, as the weights of attention are.
     """
 
     roots = (EinsumOp,)
@@ -121,7 +124,8 @@ class PlainEinsum(Raise):
             return None
         if output and output[-1] not in right.labels:
             left, right = right, left
-        return _contraction(op, left, right, output, sizes)
+        found = _contraction(op, left, right, output, sizes)
+        return found and (_in_order(op, left, right, output, sizes) or found)
 
 
 def _sizes(left: _Term, right: _Term) -> dict[str, MaybeDim] | None:
@@ -154,6 +158,29 @@ def _contraction(
         return None  # what comes and what goes would both be transposed
     parts = parts or (lead, rows, columns)
     return _Contraction(left, right, *parts, summed, output, sizes, ops=[op])
+
+
+def _in_order(
+    op: EinsumOp, left: _Term, right: _Term, output: Labels, sizes: dict[str, MaybeDim]
+) -> _Contraction | None:
+    """Returns the product with the factors swapped where that transposes none but the other.
+
+    Letters of one element are left out: they have no order.
+    """
+    first, second = (_Term(one.value, _many(one.labels, sizes)) for one in (right, left))
+    found = _contraction(op, first, second, _many(output, sizes), sizes)
+    if found is None or found.output[-1:] == found.columns[-1:]:
+        return None
+    lead, summed = found.lead, found.summed
+    if first.labels != (*lead, *found.rows, *summed):
+        return None
+    # As they were, both factors would be transposed.
+    both = second.labels != (*lead, *found.columns, *summed)
+    return found if both and first.labels != (*lead, *summed, *found.rows) else None
+
+
+def _many(labels: Labels, sizes: dict[str, MaybeDim]) -> Labels:
+    return tuple(label for label in labels if sizes[label] != 1)
 
 
 def _in_place(

@@ -19,6 +19,13 @@ from ge_dialect.passes.raising.casts import AbsorbWidening
 from ge_dialect.passes.raising.computed_masks import SimplifyComputedMask
 from ge_dialect.passes.raising.constant_masks import SimplifyConstantMask
 from ge_dialect.passes.raising.einsum import PlainEinsum
+from ge_dialect.passes.raising.elu import (
+    AbsorbNanTest,
+    RaiseCelu,
+    RaiseElu,
+    RaiseSelu,
+    RaiseStableSoftplus,
+)
 from ge_dialect.passes.raising.gelu import RaiseGelu
 from ge_dialect.passes.raising.gemm import PlainGemm
 from ge_dialect.passes.raising.group_norm import RaiseGroupNorm
@@ -36,6 +43,7 @@ from ge_dialect.passes.raising.rotary import (
     RaiseRotary,
     RaiseRotaryParts,
 )
+from ge_dialect.passes.raising.scaled_rows import ScaleRows
 from ge_dialect.passes.raising.shared_weights import JoinValues
 from ge_dialect.passes.raising.silu import RaiseSilu
 from ge_dialect.passes.raising.softmax import AbsorbMaximum, RaiseLogSoftmax, RaiseSoftmax
@@ -50,6 +58,7 @@ _CLASSES: tuple[type[Raise], ...] = (
     RaiseGelu,
     RaiseSilu,
     JoinValues,
+    ScaleRows,
     RaiseAttention,
     AbsorbGroupedHeads,
     AbsorbWidening,
@@ -69,6 +78,11 @@ _CLASSES: tuple[type[Raise], ...] = (
     RaiseHardSwish,
     RaiseHardSigmoid,
     RaiseSoftplus,
+    RaiseStableSoftplus,
+    AbsorbNanTest,
+    RaiseElu,
+    RaiseSelu,
+    RaiseCelu,
     PlainGemm,
     PlainEinsum,
     RaiseQuantizedProduct,

@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ge_dialect import remarks
 from ge_dialect.ge.binary import DivOp, SubOp
+from ge_dialect.ge.movement import ReshapeOp
 from ge_dialect.ge.reductions import (
     LogSoftmaxOp,
     ReduceLogSumExpOp,
@@ -19,6 +20,7 @@ from ge_dialect.ge.reductions import (
 )
 from ge_dialect.ge.types import element_type_of, value_shape
 from ge_dialect.ge.unary import ExpOp
+from ge_dialect.passes.canonicalization.groups import same_shape
 from ge_dialect.passes.near_miss import NearMissError
 from ge_dialect.passes.raising.match import NAME, Found, Raise
 from ge_dialect.passes.values import owner
@@ -37,7 +39,8 @@ class _Softmax(Found):
 class RaiseSoftmax(Raise):
     """`e / sum(e)` with `e = exp(x - max(x))` -> `softmax(x)`.
 
-    Not without the maximum: `exp(x)` overflows where softmax does not.
+    Not without the maximum: `exp(x)` overflows where softmax does not. Over the last dimension,
+    maximum and difference may be of the same rows in other shapes.
     """
 
     roots = (DivOp,)
@@ -51,10 +54,14 @@ class RaiseSoftmax(Raise):
             return None
         difference = owner(exp.input, SubOp)
         most = None if difference is None else owner(difference.rhs, ReduceMaxOp)
+        axes = total.reduced_axes
+        if difference is not None and most is None:
+            found = _by_rows(op, total, exp, difference)
+            if found is not None:
+                return found
         if difference is None or most is None or most.input is not difference.lhs:
             text = "the exponential is of no difference from the maximum: it may overflow"
             raise NearMissError(ReasonClass.CONST, text)
-        axes = total.reduced_axes
         if len(axes) != 1 or most.reduced_axes != axes:
             text = "maximum and sum are not over the same one dimension"
             raise NearMissError(ReasonClass.ATTR, text, str(most.reduced_axes), str(axes))
@@ -63,6 +70,26 @@ class RaiseSoftmax(Raise):
             raise NearMissError(ReasonClass.ATTR, text, "false", "true")
         ops: list[Operation] = [op, total, exp, difference, most]
         return _Softmax(difference.lhs, axes[0], ops=ops)
+
+
+def _by_rows(op: DivOp, total: ReduceSumOp, exp: ExpOp, difference: SubOp) -> Found | None:
+    """Returns a softmax over the last dimension whose maximum is of the same rows, reshaped."""
+    x = difference.lhs
+    shape = value_shape(x)
+    around = owner(difference.rhs, ReshapeOp)
+    most = None if around is None else owner(around.input, ReduceMaxOp)
+    if around is None or most is None or not shape or not bool(total.keepdims):
+        return None
+    rows, last = value_shape(most.input), len(shape) - 1
+    source = owner(x, ReshapeOp)
+    same = most.input is x or (source is not None and source.input is most.input)
+    if not same or not rows or rows[-1] != shape[-1] or rows[-1] is None:
+        return None
+    if list(most.reduced_axes) != [len(rows) - 1] or list(total.reduced_axes) != [last]:
+        return None
+    if not same_shape(value_shape(difference.rhs), (*shape[:-1], 1)):
+        return None
+    return _Softmax(x, last, ops=[op, total, exp, difference, around, most])
 
 
 class AbsorbMaximum(Raise):

@@ -22,8 +22,8 @@ _MAX_SHOWN = 10
 _HINT = "export the model with operators of ONNX, or as local functions made of them"
 _BLOCKED = "com.microsoft.nchwc::"
 _BLOCKED_HINT = (
-    "give the model before ONNX Runtime optimised it, or as it saves it at level 'extended': at "
-    "'all' weights lie as one machine wants them"
+    "give the model before ONNX Runtime optimised it, or as it saves it at level 'extended', or "
+    "without the optimizer 'NchwcTransformer': its weights lie as one machine wants them"
 )
 _ONNX = ("", "ai.onnx.ml")
 _EARLY = frozenset({"LayerNormalization"})

@@ -65,6 +65,10 @@ def check_opsets(model: onnx.ModelProto, problems: Problems) -> dict[str, int]:
     return opsets
 
 
+_IMPLIED = ("com.microsoft",)
+"""Domains of one version only, which ONNX Runtime's tools use without a word."""
+
+
 def check_structure(
     model: onnx.ModelProto,
     nodes: Sequence[NodeRow],
@@ -81,7 +85,8 @@ def check_structure(
         problems: Takes what is wrong.
         in_turn: Whether the graph is as `is_in_turn` says.
     """
-    checker = _Checker(problems, {*opsets, *(domain_of(f.domain) for f in model.functions)})
+    functions = (domain_of(function.domain) for function in model.functions)
+    checker = _Checker(problems, {*opsets, *_IMPLIED, *functions})
     checker.graph(model.graph, nodes, (), in_turn)
     for function in model.functions:
         checker.function(function)

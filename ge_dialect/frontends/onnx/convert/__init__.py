@@ -7,12 +7,14 @@ becomes a `ge.host_call`. `find_converter` loads the families.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
+from types import MappingProxyType
 
 from ge_dialect.frontends.onnx.convert.node import Converter, converters
 
-__all__ = ["FAMILIES", "find_converter"]
+__all__ = ["FAMILIES", "FOREIGN", "find_converter"]
 
 FAMILIES = (
     "elementwise",
@@ -27,27 +29,42 @@ FAMILIES = (
     "indexing",
     "quantization",
     "quantized",
-    "quantized_contrib",
     "recurrent",
     "spectral",
-    "trees",
-    "ml",
-    "contrib",
-    "contrib_attention",
-    "contrib_grouped_attention",
-    "contrib_blocks",
     "old_forms",
 )
 """Modules of this package, each of which registers its converters when imported."""
 
+FOREIGN: Mapping[str, Sequence[str]] = MappingProxyType(
+    {
+        "ai.onnx.ml": ("trees", "ml"),
+        "com.microsoft": (
+            "quantized_contrib",
+            "contrib",
+            "contrib_attention",
+            "contrib_grouped_attention",
+            "contrib_blocks",
+            "contrib_rotary",
+            "contrib_images",
+            "contrib_plain",
+            "contrib_experts",
+            "contrib_states",
+            "contrib_linear_attention",
+            "contrib_known",
+        ),
+    }
+)
+"""Those of a domain that few models have, imported when one asks for it."""
+
 
 def find_converter(domain: str, op_type: str) -> Converter | None:
     """Returns the converter of an op type, or None where there is none."""
-    _load()
+    _load("")
+    _load(domain)
     return converters(domain).get(op_type)
 
 
 @cache
-def _load() -> None:
-    for family in FAMILIES:
+def _load(domain: str) -> None:
+    for family in FOREIGN.get(domain, ()) if domain else FAMILIES:
         import_module(f"ge_dialect.frontends.onnx.convert.{family}")

@@ -8,21 +8,21 @@ Source: ONNX Runtime, "Contrib operators" (docs/ContribOperators.md), the page o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
+from ge_dialect.frontends.onnx.convert.delegate import apply
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converters, converts
-from ge_dialect.ge import activations, indexing, normalization, reductions
+from ge_dialect.ge import indexing, normalization, reductions
 from ge_dialect.ge.activations import GeluOp, QuickGeluOp
-from ge_dialect.ge.attention import RotaryEmbeddingOp
 from ge_dialect.ge.base import expect_rank
 from ge_dialect.ge.binary import AddOp, MulOp
 from ge_dialect.ge.contractions import MatmulOp
-from ge_dialect.ge.elementwise import CastOp
 from ge_dialect.ge.movement import TransposeOp
-from ge_dialect.ge.types import element_type_of, value_shape
+from ge_dialect.ge.types import element_type_of
 
 DOMAIN = "com.microsoft"
 
@@ -45,7 +45,7 @@ def bias_gelu(node: Node) -> SSAValue:
 @converts("FastGelu", domain=DOMAIN)
 def fast_gelu(node: Node) -> SSAValue:
     """`gelu(X + bias)`, by the hyperbolic tangent."""
-    return node.emit(GeluOp(_sum(node, (node[0], node.optional(1))), approximate="tanh"))
+    return node.emit(GeluOp(summed(node, (node[0], node.optional(1))), approximate="tanh"))
 
 
 @converts("QuickGelu", domain=DOMAIN)
@@ -54,7 +54,7 @@ def quick_gelu(node: Node) -> SSAValue:
     return node.emit(QuickGeluOp(node[0], node.get_float("alpha", 1.702)))
 
 
-def _sum(node: Node, values: Sequence[SSAValue | None]) -> SSAValue:
+def summed(node: Node, values: Sequence[SSAValue | None]) -> SSAValue:
     """Returns the sum of those values that are there, from left to right; the first one is."""
     total, *rest = (value for value in values if value is not None)
     for value in rest:
@@ -64,7 +64,12 @@ def _sum(node: Node, values: Sequence[SSAValue | None]) -> SSAValue:
 
 @converts("FusedMatMul", "TransposeMatMul", domain=DOMAIN)
 def fused_matmul(node: Node) -> SSAValue:
-    """`alpha * A' @ B'`, where matrices are transposed, or their rows are the first dimension."""
+    """`alpha * A' @ B'`."""
+    return scaled_product(node)
+
+
+def scaled_product(node: Node) -> SSAValue:
+    """Adds `alpha * A' @ B'`: matrices are transposed, or their rows are the first dimension."""
     product = node.emit(MatmulOp(_factor(node, 0, "A"), _factor(node, 1, "B")))
     if (alpha := node.get_float("alpha", 1.0)) == 1.0:
         return product
@@ -86,7 +91,7 @@ def _factor(node: Node, slot: int, name: str) -> SSAValue:
 @converts("SkipLayerNormalization", domain=DOMAIN)
 def skip_layer_norm(node: Node) -> list[SSAValue]:
     """`layer_norm(input + skip + bias)`, and the sum as a fourth output."""
-    total = _sum(node, (node[0], node[1], node.optional(4)))
+    total = summed(node, (node[0], node[1], node.optional(4)))
     epsilon = node.get_float("epsilon", 1e-12)
     op = normalization.LayerNormOp(total, node[2], node.optional(3), axis=-1, epsilon=epsilon)
     return _normalized(node, node.emit(op), total)
@@ -95,7 +100,7 @@ def skip_layer_norm(node: Node) -> list[SSAValue]:
 @converts("SkipSimplifiedLayerNormalization", domain=DOMAIN)
 def skip_rms_norm(node: Node) -> list[SSAValue]:
     """`rms_norm(input + skip + bias)`, and the sum as a fourth output."""
-    total = _sum(node, (node[0], node[1], node.optional(3)))
+    total = summed(node, (node[0], node[1], node.optional(3)))
     epsilon = node.get_float("epsilon", 1e-12)
     op = normalization.RMSNormOp(total, node[2], axis=-1, epsilon=epsilon)
     return _normalized(node, node.emit(op), total)
@@ -111,42 +116,49 @@ def _normalized(node: Node, result: SSAValue, total: SSAValue) -> list[SSAValue]
 def fused_conv(node: Node) -> SSAValue:
     """`activation(conv(X, W, B) + Z)`."""
     (result,) = converters()["Conv"](replace(node, op_type="Conv", version=_OPSET))
-    return _activated(node, _sum(node, (result, node.optional(3))), "activation_params")
+    return activated(node, summed(node, (result, node.optional(3))), "activation_params")
 
 
 @converts("FusedGemm", domain=DOMAIN)
 def fused_gemm(node: Node) -> SSAValue:
     """`activation(gemm(A, B, C))`."""
     (result,) = converters()["Gemm"](replace(node, op_type="Gemm", version=_OPSET))
-    return _activated(node, result, None)
+    return activated(node, result, None)
 
 
-_Make = Callable[[SSAValue, float, float], Operation]
+_ACTIVATIONS: Mapping[str, Sequence[str]] = MappingProxyType(
+    {
+        **dict.fromkeys(("Relu", "Tanh", "Sigmoid", "Softplus", "Softsign", "HardSwish"), ()),
+        **dict.fromkeys(("LeakyRelu", "Elu", "Celu", "ThresholdedRelu"), ("alpha",)),
+        "HardSigmoid": ("alpha", "beta"),
+        "Selu": ("alpha", "gamma"),
+        "Clip": ("min", "max"),
+    }
+)
+"""Functions that follow a product, and their parameters in the order of a list."""
 
-_ACTIVATIONS: dict[str, tuple[_Make, float, float]] = {
-    "Relu": (lambda x, _a, _b: activations.ReluOp(x), 0.0, 0.0),
-    "Tanh": (lambda x, _a, _b: activations.TanhOp(x), 0.0, 0.0),
-    "Sigmoid": (lambda x, _a, _b: activations.SigmoidOp(x), 0.0, 0.0),
-    "LeakyRelu": (lambda x, a, _b: activations.LeakyReluOp(x, a), 0.01, 0.0),
-    "HardSigmoid": (activations.HardSigmoidOp, 0.2, 0.5),
-}
-"""Functions that follow a product, and the defaults of their two parameters."""
 
+def activated(node: Node, value: SSAValue, parameters: str | None) -> SSAValue:
+    """Returns `activation(value)`; parameters are a list, or one attribute each.
 
-def _activated(node: Node, value: SSAValue, parameters: str | None) -> SSAValue:
-    """Returns `activation(value)`; parameters are a list, or one attribute each."""
+    Raises:
+        OnHost: There is no op for the activation.
+    """
     if not node.has("activation"):
         return value
     name = node.get_string("activation")
-    if name not in _ACTIVATIONS:
+    if (names := _ACTIVATIONS.get(name)) is None:
         raise OnHost(f"its activation is {name}")
-    make, alpha, beta = _ACTIVATIONS[name]
     if parameters is None:
-        alpha = node.get_float("activation_alpha", alpha)
-        beta = node.get_float("activation_beta", beta)
-    elif given := node.get_floats(parameters):
-        alpha, beta = (*given, beta)[:2]
-    return node.emit(make(value, alpha, beta))
+        given = {one: node.get_float(key) for one in names if node.has(key := f"activation_{one}")}
+    else:
+        given = dict(zip(names, node.get_floats(parameters) or (), strict=False))
+    if name != "Clip":
+        return apply(node, name, value, **given)
+    if len(given) != 2:
+        node.fail(f"expected both bounds of Clip, got {len(given)}")
+    bounds = (node.builder.number(given[one], element_type_of(value)) for one in names)
+    return apply(node, name, value, *bounds)
 
 
 @converts("EmbedLayerNormalization", domain=DOMAIN)
@@ -163,7 +175,7 @@ def embed_layer_norm(node: Node) -> list[SSAValue]:
     parts = [words, placed]
     if segments is not None and table is not None:
         parts.append(node.emit(indexing.GatherOp(table, segments, 0)))
-    total = _sum(node, parts)
+    total = summed(node, parts)
     epsilon = node.get_float("epsilon", 1e-12)
     op = normalization.LayerNormOp(total, node[5], node[6], axis=-1, epsilon=epsilon)
     return [node.emit(op), _mask_index(node), total][: len(node.used)]
@@ -175,39 +187,3 @@ def _mask_index(node: Node) -> SSAValue:
         return node.emit(reductions.ReduceSumOp(mask, (1,), keepdims=False))
     zeros = node.emit(MulOp(node[0], node.builder.number(0, node.element_type())))
     return node.emit(reductions.ReduceSumOp(zeros, (1,), keepdims=False))
-
-
-@converts("RotaryEmbedding", domain=DOMAIN)
-def rotary_embedding(node: Node) -> SSAValue:
-    """`RotaryEmbedding` by tables; one position is that of the first step."""
-    if node.get_flag("is_packed_batching") or node.get_float("scale", 1.0) != 1.0:
-        raise OnHost("packed batches or a scale")
-    places = node[1]
-    if len(value_shape(places)) < 2:
-        batch, *_, length = (node.shape() if len(node.shape()) == 3 else node.shape()[:3])[:3]
-        length = node.shape()[1] if len(node.shape()) == 3 else length
-        if not isinstance(batch, int) or not isinstance(length, int):
-            raise OnHost("the length of the sequence is not known")
-        steps = node.reshape(node.builder.ints([*range(length)] * batch), (batch, length))
-        start = node.emit(CastOp(places, element_type_of(steps)))
-        places = node.emit(AddOp(steps, start))
-    return node.emit(
-        RotaryEmbeddingOp(
-            node[0],
-            node[2],
-            node[3],
-            places,
-            interleaved=node.get_flag("interleaved"),
-            num_heads=node.get_int("num_heads", 0),
-            rotary_dim=node.get_int("rotary_embedding_dim", 0),
-        )
-    )
-
-
-@converts("SimplifiedLayerNormalization")
-def simplified_layer_norm(node: Node) -> SSAValue:
-    """RMS normalisation by the name that ONNX Runtime gives it in ONNX's own domain."""
-    if node.is_used(1):
-        raise OnHost("the deviation is used")
-    axis, epsilon = node.get_int("axis", -1), node.get_float("epsilon", 1e-5)
-    return node.emit(normalization.RMSNormOp(node[0], node[1], axis=axis, epsilon=epsilon))

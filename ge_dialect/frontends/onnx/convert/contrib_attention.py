@@ -6,13 +6,14 @@ Source: ONNX Runtime, "Contrib operators" (docs/ContribOperators.md), the page o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf
 
 from xdsl.ir import SSAValue
 
 from ge_dialect.frontends.onnx.convert.attention import default_scale, joined_heads, split_heads
 from ge_dialect.frontends.onnx.convert.contrib import DOMAIN
-from ge_dialect.frontends.onnx.convert.delegate import apply, positions
+from ge_dialect.frontends.onnx.convert.delegate import apply, length_of, positions
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
 from ge_dialect.frontends.onnx.convert.quantized import multiplier, scalar
 from ge_dialect.frontends.onnx.convert.quantized_contrib import scaled_sums
@@ -143,21 +144,33 @@ def _attention(
         None if node.optional(mask) is None else padding_mask(node, mask, heads),
         None if bias is None else node.optional(bias),
     )
-    causal = node.get_flag("unidirectional")
-    result = attend(
-        node, heads, scores_mask, causal=causal, causal_offset=_offset(heads) if causal else None
-    )
+    result = _attend(node, heads, scores_mask, before)
     return [result, _stacked(node, heads)] if node.is_used(1) else [result]
 
 
-def _offset(heads: Heads) -> int | None:
-    """Returns how many keys come before the first query, None where there are none."""
-    rows, keys = value_shape(heads.query)[2], value_shape(heads.key)[2]
-    if rows == keys:
-        return None
-    if not isinstance(rows, int) or not isinstance(keys, int):
-        raise OnHost("the causal mask depends on an unknown dimension")
-    return keys - rows
+def _attend(node: Node, heads: Heads, mask: SSAValue | None, before: SSAValue | None) -> SSAValue:
+    """Adds attention, where a query may see what comes after it or not.
+
+    Args:
+        node: Says that.
+        heads: With the cache in front.
+        mask: Is added to scores.
+        before: A cache `[..., length, D]`.
+    """
+    if not node.get_flag("unidirectional"):
+        return attend(node, heads, mask)
+    length = 0 if before is None else value_shape(before)[-2]
+    if isinstance(length, int):
+        return attend(node, heads, mask, causal=True, causal_offset=length or None)
+    assert before is not None
+    start = length_of(node, before, len(value_shape(before)) - 2)
+    rows = node.reshape(positions(node, heads.query, 2), (value_shape(heads.query)[2], 1))
+    rows = apply(node, "Add", rows, start)
+    kept = apply(node, "LessOrEqual", positions(node, heads.key, 2), rows)
+    if mask is not None:
+        lowest = node.builder.number(-inf, element_type_of(mask))
+        kept = apply(node, "Where", kept, mask, lowest)
+    return attend(node, heads, kept)
 
 
 def _stacked(node: Node, heads: Heads) -> SSAValue:
@@ -213,11 +226,18 @@ def _within(node: Node, ends: SSAValue, heads: Heads) -> SSAValue:
 
 
 @converts("MultiHeadAttention", domain=DOMAIN)
+def given_attention(node: Node) -> list[SSAValue]:
+    """`MultiHeadAttention`."""
+    return multi_head_attention(node)
+
+
 def multi_head_attention(node: Node) -> list[SSAValue]:
-    """`MultiHeadAttention` of what is projected already."""
+    """Adds attention of what is projected already, with or without a cache."""
     if node.is_used(3) or any(node.optional(slot) is not None for slot in (8, 9)):
         raise OnHost("the scores are used, or it writes into its cache")
     heads = _given_heads(node)
+    if node.get_flag("unidirectional") and not _is_self_attention(heads):
+        raise OnHost("'unidirectional' where there are not as many keys as queries")
     past_key, past_value = node.optional(6), node.optional(7)
     if past_key is not None and past_value is not None:
         heads = heads.after(node, past_key, past_value)
@@ -226,15 +246,31 @@ def multi_head_attention(node: Node) -> list[SSAValue]:
         None if node.optional(4) is None else padding_mask(node, 4, heads),
         node.optional(5),
     )
-    causal = node.get_flag("unidirectional")
-    offset = _offset(heads) if causal else None
-    result = attend(node, heads, mask, causal=causal, causal_offset=offset)
+    result = _attend(node, heads, mask, past_key)
     return [result, heads.key, heads.value][: len(node.used)]
+
+
+@converts("DecoderMaskedMultiHeadAttention", domain=DOMAIN)
+def decoder_masked_multi_head_attention(node: Node) -> list[SSAValue]:
+    """`MultiHeadAttention` of one step, whose operands come in another order."""
+    if node.get_flag("past_present_share_buffer") or node.get_flag("output_qk"):
+        raise OnHost("the scores are used, or it writes into its cache")
+    if any(node.optional(slot) is not None for slot in (8, 9)):
+        raise OnHost("several beams share its cache")
+    order = (0, 1, 2, 10, 3, 4, 5, 6)
+    return multi_head_attention(replace(node, operands=[node.optional(i) for i in order]))
+
+
+def _is_self_attention(heads: Heads) -> bool:
+    """Whether there is a key for each query; of others ONNX Runtime's devices differ."""
+    return value_shape(heads.query)[2] == value_shape(heads.key)[2]
 
 
 def _given_heads(node: Node) -> Heads:
     """Returns queries, keys and values as the operator takes them: one, two or three tensors."""
     count = node.get_int("num_heads")
+    if len(node.shape()) not in (3, 5):
+        node.fail(f"expected queries of rank 3 or 5, got {len(node.shape())}")
     if len(node.shape()) == 5:  # [B, S, H, 3, D]
         if node.optional(3) is not None:
             raise OnHost("a bias of packed heads")

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from xdsl.dialects.builtin import IntegerType, Signedness
 from xdsl.ir import SSAValue
 
 from ge_dialect.frontends.onnx.convert.contrib import DOMAIN
@@ -19,8 +20,9 @@ from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
 from ge_dialect.ge.binary import AddOp
 from ge_dialect.ge.constants import constant_array
 from ge_dialect.ge.contractions import MatmulOp
+from ge_dialect.ge.movement import ReshapeOp
 from ge_dialect.ge.quantization import DequantizeLinearOp
-from ge_dialect.ge.types import normalize_axis, value_shape
+from ge_dialect.ge.types import element_type_of, normalize_axis, value_shape
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -60,7 +62,7 @@ def _constant(node: Node, slot: int) -> Array:
     return array
 
 
-def _unpacked(packed: Array, bits: int) -> Array:
+def unpacked(packed: Array, bits: int) -> Array:
     """Returns the numbers that bytes hold, the first one lowest: the last dimension grows."""
     shifts = np.arange(0, 8, bits, dtype=np.uint8)
     numbers = (packed.view(np.uint8)[..., None] >> shifts) & (2**bits - 1)
@@ -75,7 +77,7 @@ def _levels(node: Node, columns: int, rows: int) -> Array:
     per_byte = 8 // _bits(node)
     if columns < 1 or packed.size % columns or packed.size * per_byte < columns * rows:
         node.fail(f"expected a weight of [{columns}, {rows}], got {packed.size} bytes")
-    return _unpacked(packed.reshape(columns, -1), _bits(node))[:, :rows]
+    return unpacked(packed.reshape(columns, -1), _bits(node))[:, :rows]
 
 
 def _blocks(node: Node, levels: Array) -> SSAValue:
@@ -90,7 +92,7 @@ def _blocks(node: Node, levels: Array) -> SSAValue:
         zeros = _per_block(node, zero_points, levels, size)
         places: Array = np.arange(levels.shape[1], dtype=np.int64)
         return _folded(node, levels, scales, zeros, np.floor_divide(places, size))
-    found = _unpacked(zero_points.reshape(len(levels), -1), bits)[:, : scales.shape[1]]
+    found = unpacked(zero_points.reshape(len(levels), -1), bits)[:, : scales.shape[1]]
     return _dequantized(node, levels, scales, found, bits, size)
 
 
@@ -105,7 +107,7 @@ def _dequantized(
     node: Node, levels: Array, scales: Array, zeros: Array | None, bits: int, size: int
 ) -> SSAValue:
     """Adds the dequantisation of a matrix `[N, K]`, in blocks along K, transposed."""
-    kind = _narrow(bits, levels.dtype.kind)
+    kind = narrow_type(bits, levels.dtype.kind)
     x, scale = (
         node.builder.array(np.ascontiguousarray(a.T)) for a in (levels.astype(kind), scales)
     )
@@ -113,7 +115,7 @@ def _dequantized(
     return node.emit(DequantizeLinearOp(x, scale, zero, axis=0, block_size=size))
 
 
-def _narrow(bits: int, kind: str) -> npt.DTypeLike:
+def narrow_type(bits: int, kind: str) -> npt.DTypeLike:
     """Returns the type of integers of so many bits."""
     import ml_dtypes
 
@@ -129,7 +131,7 @@ def _grouped(node: Node, levels: Array) -> SSAValue:
     if node.optional(3) is not None:
         found = _constant(node, 3)
         if found.dtype == np.uint8:
-            found = _unpacked(found.reshape(len(levels), -1), bits)[:, : scales.shape[1]]
+            found = unpacked(found.reshape(len(levels), -1), bits)[:, : scales.shape[1]]
         zeros = found.reshape(scales.shape).astype(scales.dtype)
     groups = _constant(node, 4).reshape(-1)[: levels.shape[1]]
     if groups.size != levels.shape[1] or groups.min() < 0 or groups.max() >= scales.shape[1]:
@@ -153,8 +155,8 @@ def gather_block_quantized(node: Node) -> SSAValue:
     quantized = normalize_axis(node.get_int("quantize_axis", 1), rank)
     if axis == quantized:
         raise OnHost("it gathers along the axis of its blocks")
-    if (packed := constant_array(data)) is not None and packed.dtype == np.uint8:
-        data, zero = _unpacked_table(node, packed, zero)
+    if element_type_of(data) == IntegerType(8, Signedness.UNSIGNED):
+        data, zero = _unpacked_table(node, _table(data), zero)
     index = node[1]
     parts = [
         None if x is None else apply(node, "Gather", x, index, axis=axis)
@@ -168,6 +170,20 @@ def gather_block_quantized(node: Node) -> SSAValue:
     return node.emit(DequantizeLinearOp(x, scale, zero_point, axis=quantized, block_size=size))
 
 
+def _table(data: SSAValue) -> Array:
+    """Returns a constant, or one that is reshaped.
+
+    Raises:
+        OnHost: It is none.
+    """
+    owner, shape = data.owner, value_shape(data)
+    source = owner.input if isinstance(owner, ReshapeOp) else data
+    array = constant_array(source)
+    if array is None or not all(isinstance(dim, int) for dim in shape):
+        raise OnHost("its table is not constant")
+    return array.reshape([dim for dim in shape if isinstance(dim, int)])
+
+
 def _unpacked_table(
     node: Node, packed: Array, zero: SSAValue | None
 ) -> tuple[SSAValue, SSAValue | None]:
@@ -176,10 +192,10 @@ def _unpacked_table(
     Without zero points the middle is 0, as if the numbers were signed.
     """
     bits = _bits(node)
-    levels = _unpacked(packed, bits)
+    levels = unpacked(packed, bits)
     if zero is None:
         numbers = (levels.astype(np.int16) - 2 ** (bits - 1)).astype(np.int8)
-        return node.builder.array(numbers.astype(_narrow(bits, "i"))), None
-    found = _unpacked(_constant(node, 3), bits)[..., : node.shape(2)[-1]]
-    kind = _narrow(bits, "u")
+        return node.builder.array(numbers.astype(narrow_type(bits, "i"))), None
+    found = unpacked(_constant(node, 3), bits)[..., : node.shape(2)[-1]]
+    kind = narrow_type(bits, "u")
     return node.builder.array(levels.astype(kind)), node.builder.array(found.astype(kind))

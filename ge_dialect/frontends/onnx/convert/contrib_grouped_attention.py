@@ -12,17 +12,21 @@ from xdsl.ir import SSAValue
 from ge_dialect.frontends.onnx.convert.attention import split_heads
 from ge_dialect.frontends.onnx.convert.contrib import DOMAIN
 from ge_dialect.frontends.onnx.convert.contrib_attention import Heads, attend, split
+from ge_dialect.frontends.onnx.convert.contrib_window_cache import window_cache
 from ge_dialect.frontends.onnx.convert.delegate import apply, length_of, positions
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
 from ge_dialect.ge.attention import RotaryEmbeddingOp
 from ge_dialect.ge.base import expect_rank
+from ge_dialect.ge.normalization import RMSNormOp
 from ge_dialect.ge.pieces import ConcatOp
 from ge_dialect.ge.types import MaybeDim, element_type_of, value_shape
 
 _I64 = 7
 _SINK = 11
-_UNSUPPORTED = {12: "a quantised cache", 13: "a quantised cache"}
+_UNSUPPORTED = {12: "a quantised cache", 13: "a quantised cache", 16: "padding behind new keys"}
 """Slots of operands that nothing here implements."""
+_NORMS = {"q": 14, "k": 15}
+"""Slots of what the features of queries and keys are scaled by after a norm."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +50,14 @@ def group_query_attention(node: Node) -> list[SSAValue]:
     the keys of a row is nothing that may be read.
     """
     _refuse_exotic(node)
-    heads = _heads(node)
+    heads = _normalized(node, _heads(node))
     past_key, past_value = node.optional(3), node.optional(4)
     cache = None
     if past_key is not None and past_value is not None and value_shape(past_key)[2] != 0:
         cache = _cache(node, heads.key, past_key)
     heads = _rotated(node, heads, cache)
+    if cache is not None and node.get_flag("sliding_window_cache"):
+        return _windowed(node, heads, cache)
     if cache is not None and past_key is not None and past_value is not None:
         key = _written(node, past_key, heads.key, cache)
         heads = Heads(heads.query, key, _written(node, past_value, heads.value, cache))
@@ -60,11 +66,26 @@ def group_query_attention(node: Node) -> list[SSAValue]:
         node,
         heads,
         mask,
-        causal=mask is None or (cache is None and not _window(node)),
+        causal=_is_causal(node) and (mask is None or (cache is None and not _window(node))),
         softcap=node.get_float("softcap", 0.0) or None,
         sink=_sink(node, heads),
     )
     return [result, heads.key, heads.value][: len(node.used)]
+
+
+def _windowed(node: Node, heads: Heads, cache: _Cache) -> list[SSAValue]:
+    """Adds attention with a cache that holds a window of keys."""
+    made = window_cache(node, node[3], heads.key, cache.first)
+    both = heads.after(node, node[3], node[4])
+    result = attend(
+        node,
+        both,
+        made.kept,
+        softcap=node.get_float("softcap", 0.0) or None,
+        sink=_sink(node, heads),
+    )
+    present = (_gathered(node, x, made.places) for x in (both.key, both.value))
+    return [result, *present][: len(node.used)]
 
 
 def _refuse_exotic(node: Node) -> None:
@@ -73,6 +94,27 @@ def _refuse_exotic(node: Node) -> None:
     for slot, name in _UNSUPPORTED.items():
         if node.optional(slot) is not None:
             raise OnHost(name)
+    if any(node.get_string(f"{x}_quant_type", "NONE") != "NONE" for x in "kv"):
+        raise OnHost("a quantised cache")
+    if node.get_flag("sliding_window_cache") and node.optional(10) is not None:
+        raise OnHost("a bias of scores, and a cache as long as its window")
+    if not _is_causal(node) and _window(node):
+        node.fail("expected no 'local_window_size' where 'causal' is 0")
+
+
+def _is_causal(node: Node) -> bool:
+    return node.get_flag("causal", True)
+
+
+def _normalized(node: Node, heads: Heads) -> Heads:
+    """Returns heads whose queries and keys are normalised, where there are weights for it."""
+    found: dict[str, SSAValue] = {"q": heads.query, "k": heads.key}
+    general = node.get_float("qk_norm_epsilon", 1e-6)
+    for name, slot in _NORMS.items():
+        if (scale := node.optional(slot)) is not None:
+            epsilon = node.get_float(f"{name}_norm_epsilon", general)
+            found[name] = node.emit(RMSNormOp(found[name], scale, axis=-1, epsilon=epsilon))
+    return Heads(found["q"], found["k"], heads.value)
 
 
 def _sink(node: Node, heads: Heads) -> SSAValue | None:
@@ -172,18 +214,18 @@ def _written(node: Node, past: SSAValue, new: SSAValue, cache: _Cache) -> SSAVal
     step = apply(node, "Max", apply(node, "Sub", index, first), node.builder.ints(0))
     step = apply(node, "Add", apply(node, "Min", step, last), length_of(node, past, 2))
     places = apply(node, "Where", apply(node, "Less", index, first), index, step)
+    return _gathered(node, everything, places)
+
+
+def _gathered(node: Node, cache: SSAValue, places: SSAValue) -> SSAValue:
+    """Returns the keys in some places of each row, `[B, length]`."""
+    batch, length = value_shape(places)
     if batch == 1:
         row = apply(node, "Squeeze", places, node.builder.ints([0]))
-        return apply(node, "Gather", everything, row, axis=2)
-    return _gathered_by_row(node, everything, places)
-
-
-def _gathered_by_row(node: Node, cache: SSAValue, places: SSAValue) -> SSAValue:
-    batch, length = value_shape(places)
-    shape = apply(node, "Shape", cache)
-    if isinstance(length, int):
-        parts = [apply(node, "Shape", cache, end=2), node.builder.ints([length])]
-        shape = node.emit(ConcatOp([*parts, apply(node, "Shape", cache, start=3)], 0))
+        return apply(node, "Gather", cache, row, axis=2)
+    between = apply(node, "Shape", places, start=1)
+    parts = [apply(node, "Shape", cache, end=2), between, apply(node, "Shape", cache, start=3)]
+    shape = node.emit(ConcatOp(parts, 0))
     index = apply(node, "Expand", node.reshape(places, (batch, 1, length, 1)), shape)
     return apply(node, "GatherElements", cache, index, axis=2)
 
@@ -203,13 +245,16 @@ def _window(node: Node) -> int:
 
 def _mask(node: Node, heads: Heads, cache: _Cache | None) -> SSAValue | None:
     """Returns which keys a query keeps, or what is added to scores; None where causal says it."""
-    bias, window = node.optional(10), _window(node)
-    if cache is None and not window:
+    bias, window, causal = node.optional(10), _window(node), _is_causal(node)
+    if cache is None and not window and causal:
         return bias
     rows = node.reshape(positions(node, heads.query, 2), (value_shape(heads.query)[2], 1))
     if cache is not None:
         rows = apply(node, "Add", rows, cache.first)
     columns = positions(node, heads.key, 2)
+    if not causal:
+        batch = value_shape(heads.key)[0]
+        rows = node.reshape(apply(node, "Cast", node[5], to=_I64), (batch, 1, 1, 1))
     kept = apply(node, "LessOrEqual", columns, rows)
     if window:
         start = apply(node, "Sub", rows, node.builder.ints(window))

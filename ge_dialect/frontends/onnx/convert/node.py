@@ -224,6 +224,7 @@ class Node:
 Converter: TypeAlias = Callable[[Node], Sequence[SSAValue]]
 
 _TABLES: dict[str, dict[str, Converter]] = {}
+_CHECKS: dict[str, Callable[[Node], None]] = {}
 
 
 def converts(
@@ -237,7 +238,7 @@ def converts(
 
     def register(function: Callable[[Node], SSAValue | Sequence[SSAValue]]) -> object:
         def convert(node: Node) -> Sequence[SSAValue]:
-            values = function(node if domain else upgraded(node))
+            values = function(_checked(node) if domain else upgraded(node))
             return (values,) if isinstance(values, SSAValue) else values
 
         table = _TABLES.setdefault(domain, {})
@@ -248,6 +249,22 @@ def converts(
         return function
 
     return register
+
+
+def checks(domain: str) -> Callable[[Callable[[Node], None]], Callable[[Node], None]]:
+    """Registers what looks at each node of a domain before its converter does."""
+
+    def register(function: Callable[[Node], None]) -> Callable[[Node], None]:
+        _CHECKS[domain] = function
+        return function
+
+    return register
+
+
+def _checked(node: Node) -> Node:
+    if (check := _CHECKS.get(node.domain)) is not None:
+        check(node)
+    return node
 
 
 Upgrade: TypeAlias = Callable[[Node], Node]

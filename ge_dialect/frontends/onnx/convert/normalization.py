@@ -48,6 +48,15 @@ def rms_norm(node: Node) -> SSAValue:
     return node.emit(normalization.RMSNormOp(node[0], node[1], axis=axis, epsilon=epsilon))
 
 
+@converts("SimplifiedLayerNormalization")
+def simplified_layer_norm(node: Node) -> SSAValue:
+    """RMS normalisation by the name that ONNX Runtime gives it in ONNX's own domain."""
+    if node.is_used(1):
+        raise OnHost("the deviation is used")
+    axis, epsilon = node.get_int("axis", -1), node.get_float("epsilon", 1e-5)
+    return node.emit(normalization.RMSNormOp(node[0], node[1], axis=axis, epsilon=epsilon))
+
+
 @converts("GroupNormalization")
 def group_norm(node: Node) -> SSAValue:
     """`GroupNormalization`; before opset 21 scale and bias are those of groups, not of channels."""

@@ -8,6 +8,7 @@ from typing import TypedDict
 from xdsl.ir import Attribute, SSAValue
 
 from ge_dialect.frontends.onnx.convert.node import Node, OnHost, converts
+from ge_dialect.ge.base import expect_min_rank
 from ge_dialect.ge.lstm import DynamicQuantizeLSTMOp, LSTMOp
 from ge_dialect.ge.movement import TransposeOp
 from ge_dialect.ge.recurrent import (
@@ -95,7 +96,7 @@ def _weights(node: Node) -> tuple[SSAValue, SSAValue, SSAValue]:
     Raises:
         OnHost: Only `hidden_size` says the hidden size, which `ge` has of the weights.
     """
-    if node.has("hidden_size") and not isinstance(node.shape(2)[-1], int):
+    if node.has("hidden_size") and not isinstance(expect_min_rank(node[2], 1, "R")[-1], int):
         raise OnHost("the hidden size is an attribute only")
     input = node[0]
     if _batch_first(node):
