@@ -1,11 +1,14 @@
 """Exports the architectures of `architectures.toml`, with both exporters of PyTorch.
 
-    python -m tests.zoo.export_architectures [--zoo DIR] [--kind static|dyn] [NAME ...]
+    python -m tests.zoo.export_architectures [--zoo DIR] [--kind static|dyn] [--layers N] [NAME ...]
 
 Each lands in `build/architectures/NAME.EXPORTER-KIND/` as `model.onnx` and `io.npz`: seeded inputs,
 and the outputs of onnxruntime on them without optimisation. Run it with a Python that has torch,
 transformers, diffusers, timm, onnxscript and onnxruntime. The zoo's own script gives weights that
 show errors, and calls the exporters.
+
+With `--layers`, decoders and encoders get so many layers, wide enough for their weights to lie in a
+file beside the model, in `build/deep/` (`tests/deep.py`).
 """
 
 from __future__ import annotations
@@ -26,6 +29,19 @@ ROOT = Path(__file__).resolve().parents[2]
 TABLE = Path(__file__).with_name("architectures.toml")
 TARGET = ROOT / "build" / "architectures"
 EXPORTERS = ("ts", "dynamo")
+DEEP = ROOT / "build" / "deep"
+LAYERS = ("num_hidden_layers", "n_layer", "num_layers", "n_layers")
+"""Options that say how many layers a model has."""
+
+DEEPENED = ("causal", "encoder", "vision")
+"""Kinds whose models can have more layers."""
+
+WIDTHS = (
+    *("hidden_size", "intermediate", "embd", "d_model", "ffn_dim", "head_dim", "rotary_dim"),
+    *("kv_channels", "lora_rank", "state_size", "proj_dim", "embed_dim"),
+)
+"""Parts of the names of options that say how wide a model is."""
+
 FIXED = ("transformers", "diffusers")
 """Kinds that are of fixed sizes only."""
 
@@ -39,6 +55,23 @@ def read_table() -> dict[str, tuple[str, dict[str, Any]]]:
         for kind, part in table.items()
         for name, options in part["models"].items()
     }
+
+
+def deepen(options: Mapping[str, Any], layers: int) -> dict[str, Any]:
+    """Returns the options of a model with more layers, eight times as wide."""
+    found = dict(options)
+    for key, value in options.items():
+        if key in LAYERS:
+            found[key] = layers
+        elif type(value) is int and any(part in key for part in WIDTHS):
+            found[key] = 8 * value
+    if "layer_types" in options:
+        kinds: list[str] = options["layer_types"]
+        found["layer_types"] = kinds * (layers // len(kinds))
+    if "attention_types" in options:
+        kinds = options["attention_types"][0][0]
+        found["attention_types"] = [[kinds, layers // len(kinds)]]
+    return found
 
 
 def _is_fixed(kind: str, options: Mapping[str, Any], exporter: str) -> bool:
@@ -176,11 +209,21 @@ def run(path: Path, feeds: Mapping[str, Any]) -> dict[str, Any]:
     return arrays | {f"output.{name}": array for name, array in outputs}
 
 
+def move_weights(path: Path) -> None:
+    """Moves the weights of a model into a file beside it."""
+    onnx: Any = import_module("onnx")
+    model = onnx.load(path)
+    for old in path.parent.glob("*.data"):
+        old.unlink()
+    onnx.save(model, path, save_as_external_data=True, location="weights.data")
+
+
 def main() -> None:
     """Exports the architectures that are named, all where none is; says which failed and why."""
     parser = argparse.ArgumentParser(description="Export small models of many architectures.")
     parser.add_argument("--zoo", type=Path, default=ROOT.parent / "shared" / "zoo")
     parser.add_argument("--kind", choices=("static", "dyn"), default="static")
+    parser.add_argument("--layers", type=int, default=0, metavar="N")
     parser.add_argument("names", nargs="*", metavar="NAME")
     args = parser.parse_args()
     sys.path.insert(0, str(args.zoo))
@@ -188,15 +231,18 @@ def main() -> None:
     zoo.torch_modules()
     builder = Builder(zoo, 2 if args.kind == "dyn" else 1)
     for name, (kind, options) in read_table().items():
-        if args.names and name not in args.names:
+        if (args.names and name not in args.names) or (args.layers and kind not in DEEPENED):
             continue
+        options = deepen(options, args.layers) if args.layers else options
         for exporter in EXPORTERS:
-            folder = TARGET / f"{name}.{exporter}-{args.kind}"
+            folder = (DEEP if args.layers else TARGET) / f"{name}.{exporter}-{args.kind}"
             left_out = args.kind == "dyn" and _is_fixed(kind, options, exporter)
             if left_out or (folder / "io.npz").exists():
                 continue
             try:
                 builder.export(kind, options, f"{exporter}-{args.kind}", folder)
+                if args.layers:
+                    move_weights(folder / "model.onnx")
             except Exception as error:  # of any library: the next one may work
                 reason = (str(error).strip().splitlines() or [""])[0]
                 print(f"{folder.name}: {type(error).__name__}: {reason[:120]}", flush=True)
