@@ -412,7 +412,9 @@ RULES = FusionRule("K", "KFusion", Node(ReluOp, (Any("a"),)), replacement=replac
 
 
 def _key(folder: Path, **parts: object) -> str:
-    path = folder / "keyed.py"
+    # A folder for each: files of one size and second are one to Python's cache of bytecode.
+    path = folder / f"{len(list(folder.iterdir()))}" / "keyed.py"
+    path.parent.mkdir()
     path.write_text(KEYED.format(**({"times": 0, "last": "ReluOp"} | parts)))
     (rule,) = load_rules(str(path))
     sys.modules.pop("ge_rules_keyed")
