@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -29,10 +29,11 @@ _NAMES = frozenset((NameLoc,))
 def name_location(name: str) -> NameLoc:
     """Returns the location of the node that the user knows as `name`."""
     # Without the check of its parts, which takes three times as long as everything else.
-    location, text = object.__new__(NameLoc), object.__new__(StringAttr)
-    object.__setattr__(text, "data", name)
-    object.__setattr__(location, "desc", text)
-    object.__setattr__(location, "location", _NOWHERE)
+    location: Any = object.__new__(NameLoc)
+    text: Any = object.__new__(StringAttr)
+    text.__dict__["data"] = name
+    parts = location.__dict__
+    parts["desc"], parts["location"] = text, _NOWHERE
     return location
 
 
@@ -106,8 +107,7 @@ def fuse_distinct(places: tuple[LocationAttr, ...]) -> LocationAttr:
         return places[0] if places else UnknownLoc()
     # Without the check of its parts, as above.
     fused = object.__new__(FusedLoc)
-    object.__setattr__(fused, "locations", ArrayAttr(places))
-    object.__setattr__(fused, "metadata", _NOWHERE)
+    vars(fused).update(locations=ArrayAttr(places), metadata=_NOWHERE)
     return fused
 
 

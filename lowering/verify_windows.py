@@ -142,7 +142,8 @@ def probes(tiling: Tiling) -> Iterator[list[Span]]:
     middle = {1, most // 2, most - 2} if overlap else set[int]()
     for turn in sorted(({0, most - 1} | middle) & set(range(most))):
         yield [loop.span(min(turn, loop.trips - 1)) for loop in outer]
-    outside = [_outside(tiling, index) for index in range(len(outer))]
+    nested = [cut for buffer in tiling.buffers for cut in buffer.cuts if len(cut) > 1]
+    outside = [_outside(nested, index) for index in range(len(outer))]
     for index in range(len(outer)):
         single, waiting = {index}, [index]
         while waiting:  # a loop of one step needs those outside of it to be of one step
@@ -152,10 +153,10 @@ def probes(tiling: Tiling) -> Iterator[list[Span]]:
         yield [(0, 1) if i in single else (0, loop.extent) for i, loop in enumerate(outer)]
 
 
-def _outside(tiling: Tiling, loop: int) -> set[int]:
+def _outside(nested: Sequence[Cut], loop: int) -> set[int]:
     """Returns the loops outside of one in some dimension: only of one step are tiles contiguous."""
     found: set[int] = set()
-    for cut in (cut for buffer in tiling.buffers for cut in buffer.cuts):
+    for cut in nested:
         order = [index for index, _ in cut]
         if loop in order:
             found.update(order[: order.index(loop)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -43,11 +44,10 @@ _PASSES = {
 
 def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
     """Returns a factory for each pass of this layer, by name; none is imported yet."""
-    return {name: _factory(module, cls) for name, (module, cls) in _PASSES.items()}
+    return {name: partial(load_pass, name) for name in _PASSES}
 
 
-def _factory(module: str, cls: str) -> Callable[[], type[ModulePass]]:
-    def load() -> type[ModulePass]:
-        return getattr(import_module(f"ge_dialect.passes.{module}"), cls)
-
-    return load
+def load_pass(name: str) -> type[ModulePass]:
+    """Returns a pass of this layer, which is imported now."""
+    module, cls = _PASSES[name]
+    return getattr(import_module(f"ge_dialect.passes.{module}"), cls)

@@ -71,12 +71,12 @@ class OptimizePipeline(PipelinePass):
 
     def _with_options(self, name: str) -> ModulePass:
         """Returns a pass of this layer, with the options of the pipeline that concern it."""
-        from ge_dialect.passes import get_all_passes
+        from ge_dialect.passes import load_pass
         from ge_dialect.passes.algebra.simplify_algebra import SimplifyAlgebraPass
         from ge_dialect.passes.casts.optimize_cast import OptimizeCastPass
         from ge_dialect.passes.raising.raise_composites import RaisePass
 
-        pass_class = get_all_passes()[name]()
+        pass_class = load_pass(name)
         if pass_class is SimplifyAlgebraPass:
             return SimplifyAlgebraPass(self.fast_math)
         if pass_class is RaisePass:

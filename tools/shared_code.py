@@ -39,15 +39,17 @@ def init_of(
         frozen: Whether the class is.
         has_post_init: Whether the class has a `__post_init__`.
     """
-    made = frozenset(at for at, name in enumerate(names) if name in factories)
     given = [name for name in names if name not in by_name]
-    order = [names.index(name) for name in (*given, *by_name)]
-    code = _init_code(tuple(order), len(given), made, frozen, has_post_init)
-    placed = {f"f{at}": name for at, name in enumerate(names)}
+    order = [*given, *by_name]
+    code = _init_code(len(order), bool(factories), frozen, has_post_init)
+    placed = {f"f{at}": name for at, name in enumerate(order)}
     placed[SELF] = SELF_BESIDE if SELF in names else SELF
     known: dict[str, Any] = {"assign": object.__setattr__, "unset": UNSET}
-    known |= {f"make{at}": factories[names[at]] for at in made}
-    method = FunctionType(_renamed(code, placed), known, "__init__")
+    known |= {f"make{at}": factories[name] for at, name in enumerate(order) if name in factories}
+    code = _renamed(code, placed).replace(
+        co_argcount=1 + len(given), co_kwonlyargcount=len(by_name)
+    )
+    method = FunctionType(code, known, "__init__")
     found = {**defaults, **dict.fromkeys(factories, UNSET)}
     method.__defaults__ = tuple([found[name] for name in given if name in found])
     method.__kwdefaults__ = {name: found[name] for name in by_name if name in found}
@@ -80,27 +82,22 @@ def _renamed(code: CodeType, names: Mapping[str, str]) -> CodeType:
 
 
 @cache
-def _init_code(
-    order: tuple[int, ...], given: int, made: frozenset[int], frozen: bool, has_post_init: bool
-) -> CodeType:
+def _init_code(count: int, made: bool, frozen: bool, has_post_init: bool) -> CodeType:
     """Returns the code of an `__init__`.
 
     Args:
-        order: The fields in the order of the parameters.
-        given: How many of these may be given by place.
-        made: The fields whose default is made.
+        count: Of the fields, in the order of the parameters.
+        made: Whether defaults are made: of some of the fields, but classes differ in which ones.
         frozen: As in `init_of`.
         has_post_init: As in `init_of`.
     """
-    parameters = [SELF, *(f"f{at}" for at in order)]
-    if given < len(order):
-        parameters.insert(1 + given, "*")
     lines: list[str] = []
-    for at in sorted(order):
-        value = f"make{at}() if f{at} is unset else f{at}" if at in made else f"f{at}"
+    for at in range(count):
+        value = f"make{at}() if f{at} is unset else f{at}" if made else f"f{at}"
         lines.append(f"assign(self, 'f{at}', {value})" if frozen else f"self.f{at} = {value}")
     if has_post_init:
         lines.append("self.__post_init__()")
+    parameters = [SELF, *(f"f{at}" for at in range(count))]
     return _compiled("__init__", parameters, lines or ["pass"])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.dialects.func import ReturnOp
@@ -39,7 +40,7 @@ class Expansion:
     parameters: dict[Place, SSAValue] = field(default_factory=dict[Place, SSAValue])
     bodies: dict[Region, Region | None] = field(default_factory=dict[Region, Region | None])
 
-    @property
+    @cached_property
     def short(self) -> Shortened:
         """With the optimised function in its module."""
         return self.unit.short

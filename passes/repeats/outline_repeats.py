@@ -133,10 +133,9 @@ class OutlineRepeatsPass(ModulePass):
     least_ops: int = LEAST_OPS
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        from ge_dialect.passes import get_all_passes
+        from ge_dialect.passes import load_pass
 
-        known = get_all_passes()
-        inner = [known[name]()() for name in self.passes]
+        inner = [load_pass(name)() for name in self.passes]
 
         def run(module: ModuleOp) -> None:
             for one in inner:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import mmap
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TypeAlias
 
 Bytes: TypeAlias = bytes | mmap.mmap
@@ -61,12 +62,12 @@ def seem_noted(data: Bytes, start: int, end: int) -> bool:
     return _NOTE.search(data, start, min(end, start + _SAMPLE)) is not None
 
 
-def short_field(tag: int, content: bytes) -> bytes:
-    """Returns a field of less than 16 KiB."""
-    length = len(content)
+@cache
+def short_head(tag: int, length: int) -> bytes:
+    """Returns what a field of less than 16 KiB begins with: its tag and its length."""
     if length > _LOW_BITS:
-        return bytes((tag, length & _LOW_BITS | 0x80, length >> 7)) + content
-    return bytes((tag, length)) + content
+        return bytes((tag, length & _LOW_BITS | 0x80, length >> 7))
+    return bytes((tag, length))
 
 
 def notes_of(data: Bytes, nodes: Sequence[tuple[int, int]]) -> list[int]:

@@ -20,7 +20,7 @@ from itertools import islice
 from typing import TypeAlias
 
 from ge_dialect.diagnostics import GEError
-from ge_dialect.frontends.onnx.notes import Bytes, notes_of, seem_noted, short_field, short_fields
+from ge_dialect.frontends.onnx.notes import Bytes, notes_of, seem_noted, short_fields, short_head
 
 DEFAULT_THRESHOLD = 1024
 STRIPPED_KEY = "ge.stripped"
@@ -234,7 +234,7 @@ class _Scanner:
             if notes < after:
                 if copied < position:
                     pieces.append(range(copied, position))
-                pieces.append(short_field(_NODE, self.data[content:notes]))
+                pieces.append(short_head(_NODE, notes - content) + self.data[content:notes])
                 copied = after
             position = after
         return position, copied
