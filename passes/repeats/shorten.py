@@ -37,6 +37,8 @@ class Shortened:
         sealed: The parameters that are weights, by what stands for them.
         opened: Filled where a pass looked into one.
         answers: By parameter, what `answer` found.
+        commons: By parameter, what weight all blocks have there, None where they differ; of those
+            that somebody asked for.
     """
 
     function: FuncOp
@@ -50,6 +52,7 @@ class Shortened:
     answers: dict[int, float | int | bool | None] = field(
         default_factory=dict[int, float | int | bool | None]
     )
+    commons: dict[int, Attribute | None] = field(default_factory=dict[int, Attribute | None])
 
     def answer(self, slot: int) -> float | int | bool | None:
         """Returns what every element of a parameter is in all blocks; None where they differ."""
@@ -85,6 +88,11 @@ class Shortened:
 
     def _common(self, slot: int) -> Attribute | None:
         """Returns what a weight is in all blocks; None where they differ."""
+        if slot not in self.commons:
+            self.commons[slot] = self._compared(slot)
+        return self.commons[slot]
+
+    def _compared(self, slot: int) -> Attribute | None:
         found = [value and _attr(value) for value in self.blocks.alternatives(slot)]
         weights = [attr for attr in found if attr is not None]
         if len(weights) < len(found):
