@@ -18,7 +18,7 @@ from ge_dialect.ge.copied import CopiedRegion, find_ops, structure_of, walk_stru
 from ge_dialect.ge.structure import FusionOp
 from ge_dialect.passes import get_all_passes
 from ge_dialect.passes.repeats.find import find_run
-from ge_dialect.passes.repeats.outline_repeats import optimize_repeats
+from ge_dialect.passes.repeats.outline_repeats import optimize_repeats, shorten_repeats
 from ge_dialect.printing import exact_text
 from ge_dialect.tools import api
 from ge_dialect.tools.api import make_context
@@ -431,6 +431,16 @@ def test_copies_have_their_own_weights(tmp_path: Path) -> None:
 
 
 LLAMA = Path(__file__).parents[2] / "shared" / "zoo" / "llama7b"
+
+
+def test_a_short_form_can_be_printed_and_nobody_looked_into_a_weight(tmp_path: Path) -> None:
+    arrays = [np.random.default_rng(i).normal(size=(4, 4)) for i in range(10)]
+    files = weight_files(tmp_path, arrays)
+    short = shorten_repeats(parse(stack(["matmul", "relu"], 10, weights=files)), 6, 1)
+    assert short is not None
+    assert files[0] in exact_text(short.module)
+    assert str(short.module)
+    assert not short.opened
 
 
 @pytest.mark.skipif(not LLAMA.is_dir(), reason=f"{LLAMA} is not there")

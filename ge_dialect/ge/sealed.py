@@ -23,6 +23,16 @@ class SealedWeight:
         """In bytes."""
         return self.whole.data.length
 
+    @property
+    def path(self) -> str:
+        """Of the file that holds the bytes; empty where they are in memory. For who prints it."""
+        return getattr(self.whole.data.weight, "path", "")
+
+    @property
+    def offset(self) -> int:
+        """Where in that file they begin, in bytes."""
+        return getattr(self.whole.data.weight, "offset", 0)
+
     def view(self) -> memoryview:
         """Returns the bytes, and notes that somebody asked for them."""
         self.opened.append("view")

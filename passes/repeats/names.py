@@ -26,7 +26,7 @@ class Names:
         places: Of a name: its block, and the first op there that has it.
         made_up: What stands for the locations of ops, where the names of nodes do not tell.
         moving: For each op that is copied what its location becomes.
-        for_all: For each op that is copied whether it is for all blocks.
+        for_all: For each op that was asked of whether it is for all blocks.
     """
 
     blocks: Blocks
@@ -93,7 +93,7 @@ class Names:
     def copied(self, op: Operation, number: int) -> LocationAttr:
         """Returns where what is to block `number` what an op is to the first is from; an op that is
         for all blocks is from all of them."""
-        if self._is_for_all(op):
+        if self.is_for_all(op):
             return self.kept(op.location)
         if (moving := self.moving.get(op)) is None:
             moving = self.moving[op] = self._moving(op.location)
@@ -103,7 +103,7 @@ class Names:
         # Names that are not made up tell place from place, in all blocks alike.
         return fuse(moved) if self.made_up else fuse_distinct(tuple(moved))
 
-    def _is_for_all(self, op: Operation) -> bool:
+    def is_for_all(self, op: Operation) -> bool:
         """Whether an op is made from the same ops of both blocks; or of the first one and from
         what is around the blocks, where the last one lacks those."""
         if (known := self.for_all.get(op)) is None:

@@ -5,7 +5,7 @@ A kernel is what its body says, so ops are compared in it and around it alike.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -126,8 +126,7 @@ class Primitives:
         inside, outside = self.short.names.places_of(op)
         last = self.short.blocks.count - 1
         spots = [tuple([at for block, at in inside if block == one]) for one in (0, last)]
-        again = spots[1] or (outside and self._is_lacking(spots[0]) and spots[0])
-        if inside and not (spots[0] == again and self._is_for_all(op)):
+        if inside and not (self.short.names.is_for_all(op) and self._reads_none(op)):
             mine, ahead = spots if spots[0] else (spots[1], ())
             self.origins[op] = Origin(FIRST if spots[0] else LAST, mine, ahead)
             if outside and not ahead:
@@ -142,11 +141,6 @@ class Primitives:
             self._real.update(zip(op.results, like.results, strict=True))
             self.again.add(op)
 
-    def _is_lacking(self, spots: Collection[int]) -> bool:
-        """Whether the last block lacks some ops of a block."""
-        size = self.short.blocks.size_of_last
-        return all(spot >= size for spot in spots)
-
     def _leave_out_those_before(self) -> None:
         """Takes ops for such before the run that reach into the first block as others reach out of
         it into the last."""
@@ -156,8 +150,8 @@ class Primitives:
             if origin.block == FIRST and frozenset(origin.spots) in aheads:
                 del self.origins[op]
 
-    def _is_for_all(self, op: Operation) -> bool:
-        """Whether an op that is made from the same ops of both blocks reads nothing of either."""
+    def _reads_none(self, op: Operation) -> bool:
+        """Whether an op reads nothing of either block."""
         return all(
             self.maker(value) is None and self.short.parameter(value) is None
             for value in self.reads(op)
